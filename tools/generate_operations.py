@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes what follows from the table of operations: the public headers with commtask_kind and the functions that make
-# operations, and docs/operations.md. They are checked in, so that a reader finds them; --check says which one is not what
-# the table says, white space apart, since clang-format lays the headers out. Other generators read the table by this one.
+# Writes files from the table of operations: the public headers with commtask_kind and the functions that make
+# operations, and docs/operations.md. The files are checked in, so that a reader finds them. --check names each file that
+# differs from the table, except for white space, since clang-format lays the headers out. Other generators import read_table.
 """usage: tools/generate_operations.py [--check]"""
 import argparse
 import ast
@@ -17,9 +17,9 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = "runtime/src/core/operation_table.def"
 INCLUDE = "runtime/include/commtask"
-WIDTH = 120
+WIDTH = 100
 
-# The words of the table; another one is a mistake.
+# The allowed words of each column of the table.
 WORDS = {
     "family": "send receive exchange gather scatter reduction neighborhood collective one_sided file door",
     "order": "messages collectives",
@@ -27,45 +27,45 @@ WORDS = {
     "waits": "no yes",
     "counts": "none one send_arrays recv_arrays arrays typed_arrays shared single each_block block_arrays",
 }
-# Arguments beside buffers and tags, of one parameter each or two: declaration, documentation, where it is kept.
+# Arguments besides buffers and tags, with one or two parameters each: declaration, documentation, field.
 ARGUMENTS = {
-    "dest": ("int dest", "the rank that receives", "peer"),
-    "source": ("int source", "the rank that sends, or MPI_ANY_SOURCE", "source"),
-    "root": ("int root", "the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator", "peer"),
-    "reduction": ("MPI_Op reduction", "how to combine", "reduction"),
+    "dest": ("int dest", "rank of the destination", "peer"),
+    "source": ("int source", "rank of the source, or MPI_ANY_SOURCE", "source"),
+    "root": ("int root", "rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator", "peer"),
+    "reduction": ("MPI_Op reduction", "the reduction operation", "reduction"),
     "message": ("MPI_Message* message", "from the mprobe, read when the task starts; set to MPI_MESSAGE_NULL", "result"),
     "probed": ("MPI_Message* message", "written when the task completes; give it to commtask_op_mrecv", "result"),
     "new_comm": ("MPI_Comm* new_comm", "written when the task completes", "result"),
-    "request": ("MPI_Request* request", "of an active operation; commtask_post sets it to MPI_REQUEST_NULL, as the "
+    "request": ("MPI_Request* request", "of an active operation; commtask_post sets it to MPI_REQUEST_NULL, since the "
                 "library completes it", "result"),
-    "start_function": ("commtask_start_function function", "starts it, on the worker; the request is the library's "
-                       "until it is complete", "start"),
-    "call_function": ("commtask_call_function function", "runs on the worker and must not wait for another task", "call"),
-    "argument": ("void* argument", "handed to it; must live until the task has ended", "result"),
-    "plan": ("commtask_plan_t plan", "from commtask_record_end; it is not running", "result"),
-    "target": ("int target", "the rank whose window it is, or MPI_PROC_NULL", "peer"),
-    "compared": ("const void* compare_buffer", "what must be there", "recv.displs"),
-    "notification": ("int notification", "which: 0 to MPI_TAG_UB; await_notify asks for it", "send_tag"),
-    "assertion": ("int assertion", "0, or MPI_MODE_... of MPI's namesake", "send_tag"),
+    "start_function": ("commtask_start_function function", "starts the operation, on the worker; its request belongs to "
+                       "the library until it is complete", "start"),
+    "call_function": ("commtask_call_function function", "runs on the worker; must not wait for another task", "call"),
+    "argument": ("void* argument", "argument of the function; must live until the task has ended", "result"),
+    "plan": ("commtask_plan_t plan", "a plan that is not running", "result"),
+    "target": ("int target", "rank of the target, or MPI_PROC_NULL", "peer"),
+    "compared": ("const void* compare_buffer", "the value to compare with", "recv.displs"),
+    "notification": ("int notification", "notification number, 0 to MPI_TAG_UB, for await_notify", "send_tag"),
+    "assertion": ("int assertion", "0, or MPI_MODE_... as for MPI's function", "send_tag"),
     "lock_type": ("int lock_type", "MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED", "recv_tag"),
-    "group": ("MPI_Group group", "the ranks; must live until the task has ended",
+    "group": ("MPI_Group group", "the group; must live until the task has ended",
               "memcpy((void*)&op.send.displs, &{0}, sizeof {0});"),
     "window": ("MPI_Win window", "",
                "commtask_op_keep_handle_(&op.result, &{0}, sizeof {0});"),
-    "offset": ("MPI_Offset offset", "where in the file, in elements of its view",
+    "offset": ("MPI_Offset offset", "offset in the file, in etypes of its view",
                "commtask_op_keep_displacement_(&op.SIDE.displs, {0});"),
-    "file": ("MPI_File file", "open; it must not be closed before the task has ended",
+    "file": ("MPI_File file", "an open file; must not be closed before the task has ended",
              "commtask_op_keep_handle_(&op.result, &{0}, sizeof {0});"),
 }
 LISTS = {
-    "dests": [("const int dests[]", "the ranks that receive; MPI_PROC_NULL gets nothing", "dests"),
-              ("int n_dests", "how many", "peer")],
-    "sources": [("const int sources[]", "the ranks that send; MPI_PROC_NULL sends nothing", "sources"),
-                ("int n_sources", "how many", "source")],
+    "dests": [("const int dests[]", "ranks of the destinations; MPI_PROC_NULL: no message", "dests"),
+              ("int n_dests", "number of destinations", "peer")],
+    "sources": [("const int sources[]", "ranks of the sources; MPI_PROC_NULL: no message", "sources"),
+                ("int n_sources", "number of sources", "source")],
 }
 # Arguments that are several parameters.
-AWAITED = (("int notification", "which: 0 to MPI_TAG_UB", "recv_tag"),
-           ("int count", "how many, at least 1", "recv.count"),
+AWAITED = (("int notification", "notification number, 0 to MPI_TAG_UB", "recv_tag"),
+           ("int count", "number of notifications, at least 1", "recv.count"),
            ("int source", "the rank that notifies, or MPI_ANY_SOURCE", "source"))
 SIDES = {"from": "send", "into": "recv", "inout": "recv"}
 
@@ -84,7 +84,7 @@ class Parameter:
 
     @property
     def statement(self):
-        """Which puts it into the operation."""
+        """The statement that puts it into the operation."""
         return self.field.format(self.name) if "{" in self.field else f"op.{self.field} = {self.name};"
 
 
@@ -111,7 +111,7 @@ class Operation:
         return self.counts in ["arrays", "typed_arrays", *one_sided.get(side, sum(one_sided.values(), []))]
 
     def is_in_fortran(self):
-        """Whether the Fortran module has it: not what keeps handles behind a pointer. A plan is written by hand."""
+        """Whether the Fortran module has it: not if it has handles behind a pointer. A plan is written by hand."""
         has_handle = not {"message", "probed", "new_comm"}.isdisjoint(self.arguments)
         is_left_out = self.family == "door" and self.name != "plan"
         return not is_left_out and self.counts != "typed_arrays" and not has_handle
@@ -144,35 +144,35 @@ class Operation:
                 found.append(Parameter(declared, meaning, field.replace("SIDE", self._far_side())))
         if not {"plan", "window"}.isdisjoint(self.arguments):  # which have their communicators
             return found
-        meaning = "whose order the task belongs to" if self.family in ("door", "file") else "the communicator"
+        meaning = "the communicator whose order the task takes part in" if self.family in ("door", "file") else "the communicator"
         if "request" in self.arguments:
-            meaning = "its communicator"
+            meaning = "the communicator of the request"
         return [*found, Parameter("MPI_Comm comm", meaning, "comm")]
 
     def _registration(self):
-        """Which registrations of a window the operation works with."""
+        """The registrations of a window that the operation works with."""
         if self.name.startswith("win_") and self.name != "win_sync":
             return "registered with commtask_win_register_epochs"
         is_of_library = not {"notification", "awaited"}.isdisjoint(self.arguments)
         return "registered with commtask_win_register" + ("" if is_of_library else " or commtask_win_register_epochs")
 
     def _far_side(self):
-        """The field of the other side: of a window or a file."""
+        """The field for the side of a window or a file."""
         return "send" if "into" in self.arguments else "recv"
 
     def _target_side(self):
         side = self._far_side()
-        found = [Parameter("MPI_Aint target_disp", "where in its window, in the target's displacement units",
+        found = [Parameter("MPI_Aint target_disp", "displacement in the target's window, in its displacement units",
                            f"commtask_op_keep_displacement_(&op.{side}.displs, {{0}});")]
         if self.counts == "single":
             return found
-        return [*found, Parameter("MPI_Count target_count", "elements there", f"{side}.count"),
-                Parameter("MPI_Datatype target_type", "of one element there", f"{side}.type")]
+        return [*found, Parameter("MPI_Count target_count", "number of elements at the target", f"{side}.count"),
+                Parameter("MPI_Datatype target_type", "datatype of one element at the target", f"{side}.type")]
 
     def _local_side(self, word):
         """Of a one-sided operation."""
-        meaning = {"from": "what to write" if self.counts == "one" else "the contribution",
-                   "into": "where to read to" if self.counts == "one" else "what was there"}[word]
+        meaning = {"from": "the data to write" if self.counts == "one" else "the contribution",
+                   "into": "receives the data" if self.counts == "one" else "receives the old contents of the window"}[word]
         const = "const " if word == "from" else ""
         side = SIDES[word]
         prefix = "" if self.counts == "one" else {"from": "origin_", "into": "result_"}[word]
@@ -181,28 +181,28 @@ class Operation:
             return found
         of_both = " of both buffers" * (self.counts != "one")
         if self.counts == "single":
-            return [*found, Parameter("MPI_Datatype type", "of the element, here and there",
+            return [*found, Parameter("MPI_Datatype type", "datatype of the element, here and at the target",
                                       "op.recv.type = op.send.type = {0}; op.recv.count = op.send.count = 1;")]
-        return [*found, Parameter("MPI_Count count", "elements" + of_both, f"{side}.count"),
-                Parameter("MPI_Datatype type", "of one element" + of_both, f"{side}.type")]
+        return [*found, Parameter("MPI_Count count", "number of elements" + of_both, f"{side}.count"),
+                Parameter("MPI_Datatype type", "datatype of one element" + of_both, f"{side}.type")]
 
     def _tag(self, word):
         is_one_of_two = "send_tag" in self.arguments and "recv_tag" in self.arguments
-        meaning = "of the message" + {"send_tag": " sent", "recv_tag": " received"}[word] * is_one_of_two
+        meaning = "tag of the message" + {"send_tag": " sent", "recv_tag": " received"}[word] * is_one_of_two
         if "dests" in self.arguments and "sources" in self.arguments:
-            meaning = "of all messages, sent and received"
+            meaning = "tag of all messages, sent and received"
         may_be_any = word == "recv_tag" and not self.has_partitions
         return Parameter(f"int {word if is_one_of_two else 'tag'}", meaning + ", or MPI_ANY_TAG" * may_be_any, word)
 
     def _buffer_meaning(self, word):
         if word == "inout":
-            return ("in the root what to send, elsewhere where to receive" if "root" in self.arguments
-                    else "what to send, then what was received")
+            return ("at the root the data to send, elsewhere the receive buffer" if "root" in self.arguments
+                    else "the data to send, then the received data")
         if word == "into":
-            return {"reduction": "the result", "file": "where to read to"}.get(self.family, "where to receive")
+            return {"reduction": "the result", "file": "receives the data"}.get(self.family, "the receive buffer")
         if self.family == "file":
-            return "what to write"
-        meaning = "the contribution" if self.family == "reduction" else "what to send"
+            return "the data to write"
+        meaning = "the contribution" if self.family == "reduction" else "the send buffer"
         may_be_in_place = self.order == "collectives" and self.family != "neighborhood"
         return meaning + "; MPI_IN_PLACE where MPI allows it" * may_be_in_place
 
@@ -217,68 +217,67 @@ class Operation:
         if self.family == "reduction":
             if word == "from":
                 return found
-            count = {"shared": ("MPI_Count count", "elements", "count"),
-                     "each_block": ("MPI_Count recv_count", "elements of each rank's block", "count"),
+            count = {"shared": ("MPI_Count count", "number of elements", "count"),
+                     "each_block": ("MPI_Count recv_count", "number of elements of each rank's block", "count"),
                      "block_arrays": (f"const {'int' if is_int else 'MPI_Count'} recv_counts[]",
-                                      "elements of each rank's block", "counts")}[self.counts]
+                                      "number of elements of each rank's block", "counts")}[self.counts]
             return [*found, Parameter(*count[:2], f"recv.{count[2]}"),
-                    Parameter("MPI_Datatype type", "of one element", "recv.type")]
+                    Parameter("MPI_Datatype type", "datatype of one element", "recv.type")]
         if self.has_partitions:
-            found.append(Parameter("int n_partitions", "into how many equal parts the buffer falls; the other side may have "
-                                   "another number", f"{'recv' if side == 'send' else 'send'}.count"))
+            found.append(Parameter("int n_partitions", "number of equal partitions of the buffer; the other side may "
+                                   "have another number", f"{'recv' if side == 'send' else 'send'}.count"))
         peer = "neighbor" if self.family == "neighborhood" else "rank"
         which = {"send": f"for each {peer}", "recv": f"from each {peer}"}[side]
         if self.has_arrays(side):
             is_typed = self.counts == "typed_arrays"
             displs_are_int = is_int and not (is_typed and self.family == "neighborhood")
-            place = {"send": "where each block begins", "recv": "where each block goes"}[side]
-            found += [Parameter(f"const {'int' if is_int else 'MPI_Count'} {prefix}counts[]", f"elements {which}",
+            place = f"displacement of the block {which}"
+            found += [Parameter(f"const {'int' if is_int else 'MPI_Count'} {prefix}counts[]", f"number of elements {which}",
                                 f"{side}.counts"),
                       Parameter(f"const {'int' if displs_are_int else 'MPI_Aint'} {prefix}displs[]",
                                 f"{place}, in {'bytes' if is_typed else 'elements'}", f"{side}.displs")]
             if is_typed:
-                return [*found, Parameter(f"const MPI_Datatype {prefix}types[]", which, f"{side}.types")]
+                return [*found, Parameter(f"const MPI_Datatype {prefix}types[]", f"datatype of the elements {which}", f"{side}.types")]
         else:
-            elements = "elements of each partition" if self.has_partitions else "elements"
+            elements = "number of elements of each partition" if self.has_partitions else "number of elements"
             found.append(Parameter(f"MPI_Count {prefix}count", elements, f"{side}.count"))
         done = {"send": " sent", "recv": " received"}[side] * has_two
-        return [*found, Parameter(f"MPI_Datatype {prefix}type", f"of one element{done}", f"{side}.type")]
+        return [*found, Parameter(f"MPI_Datatype {prefix}type", f"datatype of one element{done}", f"{side}.type")]
 
 
-# The headers of functions that make operations: why each is there, what belongs into it, and whether in the form for int.
+# The headers of functions that make operations: first comment, rows, and whether counts are MPI_Count or int.
 LARGE, INT = False, True
 HEADERS = {
     "messages": (
-        "The messages among the operations: sends, receives, both at once, and receives in two steps, of which the first finds "
-        "out how long the message is.", lambda row: row.order == "messages" and row.family not in ("door", "one_sided", "file") and not row.is_of_many,
+        "Point-to-point operations: sends, receives, send-receives, and matched probes with their receives.", lambda row: row.order == "messages" and row.family not in ("door", "one_sided", "file") and not row.is_of_many,
         [LARGE]),
     "many": (
-        "Many messages by one operation: one buffer to many ranks, blocks to and from the ranks of a list, a buffer that goes "
-        "part by part. Who is at the other end need not know: multicast and many_to_many are plain messages, which match any "
-        "send and receive. Lists and arrays of more than 16 entries must live until the task has ended.", lambda row: row.is_of_many, [LARGE, INT]),
+        "Operations of many messages: one buffer to many ranks, blocks to and from the ranks of lists, and partitioned sends and "
+        "receives. The messages of multicast and many_to_many match any send and receive. Lists and arrays of more than 16 entries "
+        "must live until the task has ended.", lambda row: row.is_of_many, [LARGE, INT]),
     "collectives": (
-        "The collective operations whose counts are one number. Tasks of collectives are ordered by default: every rank issues "
-        "them in the order in which it posted them (or took their tickets), so ranks agree.",
+        "Collective operations with a single count. They are ordered by default: every rank starts them in the order in which "
+        "it posted them or took their tickets. So all ranks have one order if they post in one order.",
         lambda row: row.order == "collectives" and row.family != "file" and not row.has_arrays(), [LARGE]),
     "collectives_v": (
-        "The collective operations with an array of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c "
+        "Collective operations with arrays of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c "
         "functions. collectives_int.h has the int forms. Arrays of more than 16 entries must live until the task has ended.",
         lambda row: row.order == "collectives" and row.has_arrays(), [LARGE]),
     "collectives_int": (
-        "The collective operations with an array of counts, in the int form of MPI-3.1: the names of collectives_v.h with _int, "
-        "so that a program keeps the arrays it has. Arrays of more than 16 entries must live until the task has ended.",
+        "Collective operations with arrays of counts, in the int form of MPI-3.1. Their names are those of collectives_v.h with "
+        "_int. Arrays of more than 16 entries must live until the task has ended.",
         lambda row: row.order == "collectives" and row.has_arrays(), [INT]),
     "one_sided": (
-        "The one-sided operations, on a window that commtask_win_register has made known. A task of put or accumulate ends when "
-        "its buffer is free again; a flush that comes after it says that the data are at the target.",
+        "One-sided operations on a registered window (window.h). A put or accumulate ends when its buffer may be reused. When a "
+        "later flush has ended, the data are at the target.",
         lambda row: row.family == "one_sided", [LARGE]),
     "files": (
-        "Reading and writing files of MPI. The task ends when the buffer is the caller's again; its status says how many bytes "
-        "there were. Those that all ranks do together are ordered by default, as collectives of their communicator are.",
+        "Reads and writes of MPI files. The task ends when the buffer belongs to the caller again; its status has the number of "
+        "bytes. Collective reads and writes are ordered by default, like the collectives of their communicator.",
         lambda row: row.family == "file", [LARGE]),
-    "doors": (
-        "The general doors: any function that starts a request, any function that must run between MPI calls, and requests that "
-        "exist already.", lambda row: row.family == "door", [LARGE]),
+    "custom": (
+        "User-defined operations: a function that starts a request, a function that runs between MPI calls, and a request that "
+        "the program has started itself. Also the start of a plan.", lambda row: row.family == "door", [LARGE]),
 }
 
 
@@ -319,12 +318,12 @@ def header(name, why, includes, body):
 
 
 def text_of_kinds(rows):
-    body = "/** What kind of operation; one for each family of MPI functions. */\ntypedef enum commtask_kind {\n"
+    body = "/** Kind of an operation. */\ntypedef enum commtask_kind {\n"
     for row in rows:
         body += f"    {row.enumerator} = {row.number}, /**< commtask_op_{row.name} */\n"
     body += f"    COMMTASK_OP_END = {len(rows) + 1} /**< one past the last */\n}} commtask_kind;\n"
     return header("kinds", "The kinds of operations. A program makes operations by the functions of "
-                  "<commtask/operations.h>, and learns about a kind that it is told of by commtask_kind_describe.", [], body)
+                  "<commtask/operations.h>; commtask_kind_describe describes a kind.", [], body)
 
 
 def text_of_function(row, is_int):

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How functions of the caller get through the C interface and back. A closure that fits into a pointer and is copied as
-// bytes travels in the pointer; any other lies in a record on the heap, which the task's last callback destroys. No
-// exception passes: doors turn one into MPI_ERR_OTHER, callbacks are noexcept by their type. Nothing here is for callers.
+// Passes functions of the caller through the C interface. A trivially copyable closure that fits
+// into a pointer travels in the pointer. Any other closure lies in a heap object that the task's
+// last callback deletes. No exception crosses the C interface: user-defined operations turn it into
+// MPI_ERR_OTHER, and callbacks must be noexcept. Internal.
 #pragma once
 
 #include <commtask/joining.hpp>
@@ -22,10 +23,11 @@
 /// @cond
 namespace commtask::frontend {
 
-/// In place of a closure that is not there.
+/// Placeholder for a closure that does not exist.
 struct no_closure {};
 
-/// A function that a handle's callbacks call again and again: its owner has it, and C its address.
+/// A function that the callbacks of a C handle call any number of times. The C++ object owns it; C
+/// has its address.
 using owned_function = std::unique_ptr<void, void (*)(void*)>;
 
 [[nodiscard]] inline owned_function no_function() noexcept {
@@ -37,7 +39,8 @@ template <typename Function>
 }
 
 /// @param code  of the call that gives the handle back
-/// @return whether no callback of the handle comes any more. The last two: commtask_finalize has ended it.
+/// @return whether no callback of the handle will be called any more. The last two codes mean that
+///         commtask_finalize has ended it.
 [[nodiscard]] constexpr bool has_let_go(int code) noexcept {
     return code == COMMTASK_OK || code == COMMTASK_ERR_NOT_INITIALIZED || code == COMMTASK_ERR_ARGUMENT;
 }
@@ -94,7 +97,7 @@ int call_call(Function& function) noexcept {
     }
 }
 
-/// Both closures of one task, from its post to its end.
+/// Both closures of a task, from its post to its end.
 template <typename Door, typename Then>
 struct closures {
     closures(Door its_operation, Then its_then) : door(std::move(its_operation)), then(std::move(its_then)) {}
@@ -131,10 +134,10 @@ struct in_pointers {
     }
 };
 
-/// The C form of a door whose closure is reached through `argument`.
+/// Makes the C form of a user-defined operation whose closure is reached through `argument`.
 template <typename Calls, commtask_kind Kind>
 [[nodiscard]] commtask_op custom_operation(void* argument, MPI_Comm comm) noexcept {
-    // lint-allow(kind): there are two doors with a function, and the kind is part of their type
+    // lint-allow(kind): two kinds have a function, and the kind is part of their type
     if constexpr (Kind == COMMTASK_OP_START) {
         return commtask_op_start(&Calls::start, argument, comm);
     } else {
@@ -158,10 +161,11 @@ template <commtask_kind Kind, typename Function, typename Then>
         raw.callback = &calls::then;
         raw.callback_argument = record.get();
         raw.flags |= COMMTASK_CALLBACK_ONCE;
-        if constexpr (std::same_as<Then, no_closure>) raw.flags |= COMMTASK_CALLBACK_RELAYS; // nobody looks at the end
+        if constexpr (std::same_as<Then, no_closure>)
+            raw.flags |= COMMTASK_CALLBACK_RELAYS; // the program does not check the end
         const commtask_op operation = custom_operation<calls, Kind>(record.get(), what.comm());
         const int code = commtask_post(&operation, &raw, handle);
-        if (code == COMMTASK_OK) static_cast<void>(record.release()); // now the callback's
+        if (code == COMMTASK_OK) static_cast<void>(record.release()); // the callback owns it now
         return code;
     }
 }
@@ -183,7 +187,7 @@ template <typename Then>
         raw.callback_argument = record.get();
         raw.flags |= COMMTASK_CALLBACK_ONCE;
         const int code = commtask_post(&what.native(), &raw, handle);
-        if (code == COMMTASK_OK) static_cast<void>(record.release()); // now the callback's
+        if (code == COMMTASK_OK) static_cast<void>(record.release()); // the callback owns it now
         return code;
     }
 }
@@ -197,7 +201,7 @@ template <typename What, typename Then>
     }
 }
 
-/// The function of the then() among the options.
+/// Returns the function of the then() among the options.
 [[nodiscard]] inline no_closure take_then() noexcept { return {}; }
 template <typename First, typename... Rest>
 [[nodiscard]] auto take_then(First&& first, Rest&&... rest) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
- * The collective operations whose counts are one number. Tasks of collectives are ordered by default: every rank
- * issues them in the order in which it posted them (or took their tickets), so ranks agree. */
+ * Collective operations with a single count. They are ordered by default: every rank starts them
+ * in the order in which it posted them or took their tickets. So all ranks have one order if
+ * they post in one order. */
 #ifndef COMMTASK_COLLECTIVES_H
 #define COMMTASK_COLLECTIVES_H
 
@@ -20,10 +21,10 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_barrier(MPI_Comm comm) 
 }
 
 /** Broadcast.
- *  @param buffer  in the root what to send, elsewhere where to receive
- *  @param count  elements
- *  @param type  of one element
- *  @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
+ *  @param buffer  at the root the data to send, elsewhere the receive buffer
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_bcast(void* buffer, MPI_Count count, MPI_Datatype type,
@@ -37,13 +38,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_bcast(void* buffer, MPI
 }
 
 /** Gather.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
- *  @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_count  number of elements
+ *  @param recv_type  datatype of one element received
+ *  @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_gather(const void* send_buffer, MPI_Count send_count,
@@ -62,13 +63,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_gather(const void* send
 }
 
 /** Scatter.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
- *  @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_count  number of elements
+ *  @param recv_type  datatype of one element received
+ *  @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_scatter(const void* send_buffer, MPI_Count send_count,
@@ -87,12 +88,12 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_scatter(const void* sen
 }
 
 /** Allgather.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_count  number of elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_allgather(const void* send_buffer, MPI_Count send_count,
@@ -110,12 +111,12 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_allgather(const void* s
 }
 
 /** Alltoall.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_count  number of elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoall(const void* send_buffer, MPI_Count send_count,
@@ -135,10 +136,10 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoall(const void* se
 /** Reduce.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
- *  @param count  elements
- *  @param type  of one element
- *  @param reduction  how to combine
- *  @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param reduction  the reduction operation
+ *  @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce(const void* send_buffer, void* recv_buffer,
@@ -157,9 +158,9 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce(const void* send
 /** Allreduce.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
- *  @param count  elements
- *  @param type  of one element
- *  @param reduction  how to combine
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param reduction  the reduction operation
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_allreduce(const void* send_buffer, void* recv_buffer,
@@ -177,9 +178,9 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_allreduce(const void* s
 /** Reduce-scatter with equal blocks.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
- *  @param recv_count  elements of each rank's block
- *  @param type  of one element
- *  @param reduction  how to combine
+ *  @param recv_count  number of elements of each rank's block
+ *  @param type  datatype of one element
+ *  @param reduction  the reduction operation
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter_block(const void* send_buffer,
@@ -198,9 +199,9 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter_block(co
 /** Inclusive scan.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
- *  @param count  elements
- *  @param type  of one element
- *  @param reduction  how to combine
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param reduction  the reduction operation
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_scan(const void* send_buffer, void* recv_buffer,
@@ -215,12 +216,12 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_scan(const void* send_b
     return op;
 }
 
-/** Exclusive scan; the first rank's result does not change.
+/** Exclusive scan; the result of the first rank does not change.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
- *  @param count  elements
- *  @param type  of one element
- *  @param reduction  how to combine
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param reduction  the reduction operation
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_exscan(const void* send_buffer, void* recv_buffer,
@@ -236,12 +237,12 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_exscan(const void* send
 }
 
 /** Neighbor allgather.
- *  @param send_buffer  what to send
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
+ *  @param send_buffer  the send buffer
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_count  number of elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op
@@ -258,12 +259,12 @@ commtask_op_neighbor_allgather(const void* send_buffer, MPI_Count send_count, MP
 }
 
 /** Neighbor alltoall.
- *  @param send_buffer  what to send
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
+ *  @param send_buffer  the send buffer
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_count  number of elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_alltoall(const void* send_buffer,

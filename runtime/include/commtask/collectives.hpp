@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collective operations whose counts are one number, as values for post(). Tasks of collectives are ordered by
-// default: every rank issues them in the order in which it posted them. Two buffers of one collective have one element
-// type; where ranges cannot say what is meant, elements() or the C interface can.
+// Collective operations with a single count, as values for post(). They are ordered by default:
+// every rank starts them in the order in which it posted them. Both buffers of a collective have
+// one element type. If a range cannot describe a buffer, use elements() or the C interface.
 #pragma once
 
 #include <commtask/operation.hpp>
@@ -21,7 +21,7 @@ inline void same_count(const const_block& left, const block& right, const char* 
                     std::to_string(left.count) + " and " + std::to_string(right.count) + " elements)"};
 }
 
-/// Blocks of `n` each: where the size shows that they are not whole, nothing should be written.
+/// Checks that a buffer holds a whole number of blocks of `n` elements, before MPI writes to it.
 inline void whole_blocks(MPI_Count count, MPI_Count n, const char* name) {
     if (n == 0 ? count == 0 : (n > 0 && count % n == 0)) return;
     throw error{COMMTASK_ERR_COUNT, std::string{name} + ": " + std::to_string(count) +
@@ -37,8 +37,8 @@ inline void whole_blocks(MPI_Count count, MPI_Count n, const char* name) {
 [[nodiscard]] inline operation barrier(MPI_Comm comm) noexcept { return operation{commtask_op_barrier(comm)}; }
 
 /// Broadcast.
-/// @param buffer  in the root what to send, elsewhere where to receive.
-/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param buffer  at the root the data to send, elsewhere the receive buffer.
+/// @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <incoming Buffer>
@@ -49,11 +49,11 @@ template <incoming Buffer>
 
 /// Gather: every rank sends all of its buffer.
 /// @param send_buffer  this rank's block.
-/// @param recv_buffer  in the root as many blocks as there are ranks; elsewhere it may be empty.
-/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param recv_buffer  at the root as many blocks as there are ranks; elsewhere it may be empty.
+/// @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
 /// @param comm  the communicator.
 /// @return the operation, for post().
-/// @throws error  if `recv_buffer` is no whole number of blocks.
+/// @throws error  if `recv_buffer` does not hold a whole number of blocks.
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation gather(Send&& send_buffer, Recv&& recv_buffer, int root, MPI_Comm comm) {
@@ -64,13 +64,13 @@ template <outgoing Send, incoming Recv>
     return operation{commtask_op_gather(from.buffer, from.count, from.type, into.buffer, count, into.type, root, comm)};
 }
 
-/// Scatter: every rank receives as much as its buffer holds.
-/// @param send_buffer  in the root as many blocks as there are ranks; elsewhere it may be empty.
+/// Scatter: every rank receives as many elements as its buffer holds.
+/// @param send_buffer  at the root as many blocks as there are ranks; elsewhere it may be empty.
 /// @param recv_buffer  this rank's block.
-/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
 /// @param comm  the communicator.
 /// @return the operation, for post().
-/// @throws error  if `send_buffer` is no whole number of blocks.
+/// @throws error  if `send_buffer` does not hold a whole number of blocks.
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation scatter(Send&& send_buffer, Recv&& recv_buffer, int root, MPI_Comm comm) {
@@ -87,7 +87,7 @@ template <outgoing Send, incoming Recv>
 /// @param recv_buffer  as many blocks as there are ranks.
 /// @param comm  the communicator.
 /// @return the operation, for post().
-/// @throws error  if `recv_buffer` is no whole number of blocks.
+/// @throws error  if `recv_buffer` does not hold a whole number of blocks.
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation allgather(Send&& send_buffer, Recv&& recv_buffer, MPI_Comm comm) {
@@ -100,10 +100,10 @@ template <outgoing Send, incoming Recv>
 
 /// Neighbor allgather: every rank sends all of its buffer.
 /// @param send_buffer  this rank's block.
-/// @param recv_buffer  as many blocks as there are neighbors that send.
+/// @param recv_buffer  as many blocks as there are neighbors that send to this rank.
 /// @param comm  the communicator.
 /// @return the operation, for post().
-/// @throws error  if `recv_buffer` is no whole number of blocks.
+/// @throws error  if `recv_buffer` does not hold a whole number of blocks.
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation neighbor_allgather(Send&& send_buffer, Recv&& recv_buffer, MPI_Comm comm) {
@@ -114,13 +114,13 @@ template <outgoing Send, incoming Recv>
         commtask_op_neighbor_allgather(from.buffer, from.count, from.type, into.buffer, from.count, into.type, comm)};
 }
 
-/// Alltoall: blocks of one length for everybody.
+/// Alltoall with equal blocks.
 /// @param send_buffer  one block for each rank.
 /// @param recv_buffer  one block from each rank.
-/// @param block_count  elements of one block.
+/// @param block_count  number of elements of a block.
 /// @param comm  the communicator.
 /// @return the operation, for post().
-/// @throws error  if a buffer is no whole number of blocks.
+/// @throws error  if a buffer does not hold a whole number of blocks.
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation alltoall(Send&& send_buffer, Recv&& recv_buffer, MPI_Count block_count, MPI_Comm comm) {
@@ -132,13 +132,13 @@ template <outgoing Send, incoming Recv>
         commtask_op_alltoall(from.buffer, block_count, from.type, into.buffer, block_count, into.type, comm)};
 }
 
-/// Neighbor alltoall: blocks of one length for everybody.
-/// @param send_buffer  one block for each neighbor that receives.
-/// @param recv_buffer  one block from each neighbor that sends.
-/// @param block_count  elements of one block.
+/// Neighbor alltoall with equal blocks.
+/// @param send_buffer  one block for each neighbor that receives from this rank.
+/// @param recv_buffer  one block from each neighbor that sends to this rank.
+/// @param block_count  number of elements of a block.
 /// @param comm  the communicator.
 /// @return the operation, for post().
-/// @throws error  if a buffer is no whole number of blocks.
+/// @throws error  if a buffer does not hold a whole number of blocks.
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation neighbor_alltoall(Send&& send_buffer, Recv&& recv_buffer, MPI_Count block_count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
- * The collective operations with an array of counts, in the int form of MPI-3.1: the names of collectives_v.h with
- * _int, so that a program keeps the arrays it has. Arrays of more than 16 entries must live until the task has
+ * Collective operations with arrays of counts, in the int form of MPI-3.1. Their names are those
+ * of collectives_v.h with _int. Arrays of more than 16 entries must live until the task has
  * ended. */
 #ifndef COMMTASK_COLLECTIVES_INT_H
 #define COMMTASK_COLLECTIVES_INT_H
@@ -13,14 +13,14 @@ extern "C" {
 #endif
 
 /** Gather with a count for each rank. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
- *  @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in elements
+ *  @param recv_type  datatype of one element received
+ *  @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_gatherv_int(const void* send_buffer, MPI_Count send_count,
@@ -42,14 +42,14 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_gatherv_int(const void*
 }
 
 /** Scatter with a count for each rank. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
- *  @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_counts  number of elements for each rank
+ *  @param send_displs  displacement of the block for each rank, in elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_count  number of elements
+ *  @param recv_type  datatype of one element received
+ *  @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_scatterv_int(const void* send_buffer, const int send_counts[],
@@ -71,13 +71,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_scatterv_int(const void
 }
 
 /** Allgather with a count for each rank. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_allgatherv_int(const void* send_buffer, MPI_Count send_count,
@@ -98,14 +98,14 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_allgatherv_int(const vo
 }
 
 /** Alltoall with counts for each rank. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_counts  number of elements for each rank
+ *  @param send_displs  displacement of the block for each rank, in elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoallv_int(const void* send_buffer, const int send_counts[],
@@ -126,15 +126,16 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoallv_int(const voi
     return op;
 }
 
-/** Alltoall with counts and datatypes for each rank. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in bytes
- *  @param send_types  for each rank
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in bytes
- *  @param recv_types  from each rank
+/** Alltoall with counts and datatypes for each rank. Counts and displacements are int, as in
+ *  MPI-3.1.
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_counts  number of elements for each rank
+ *  @param send_displs  displacement of the block for each rank, in bytes
+ *  @param send_types  datatype of the elements for each rank
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in bytes
+ *  @param recv_types  datatype of the elements from each rank
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op
@@ -157,9 +158,9 @@ commtask_op_alltoallw_int(const void* send_buffer, const int send_counts[], cons
 /** Reduce-scatter with a count for each rank. Counts and displacements are int, as in MPI-3.1.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
- *  @param recv_counts  elements of each rank's block
- *  @param type  of one element
- *  @param reduction  how to combine
+ *  @param recv_counts  number of elements of each rank's block
+ *  @param type  datatype of one element
+ *  @param reduction  the reduction operation
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter_int(const void* send_buffer, void* recv_buffer,
@@ -176,14 +177,15 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter_int(cons
     return op;
 }
 
-/** Neighbor allgather with a count for each neighbor. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each neighbor
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
+/** Neighbor allgather with a count for each neighbor. Counts and displacements are int, as in
+ *  MPI-3.1.
+ *  @param send_buffer  the send buffer
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each neighbor
+ *  @param recv_displs  displacement of the block from each neighbor, in elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_allgatherv_int(
@@ -201,15 +203,16 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_allgatherv_int
     return op;
 }
 
-/** Neighbor alltoall with counts for each neighbor. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send
- *  @param send_counts  elements for each neighbor
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each neighbor
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
+/** Neighbor alltoall with counts for each neighbor. Counts and displacements are int, as in
+ *  MPI-3.1.
+ *  @param send_buffer  the send buffer
+ *  @param send_counts  number of elements for each neighbor
+ *  @param send_displs  displacement of the block for each neighbor, in elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each neighbor
+ *  @param recv_displs  displacement of the block from each neighbor, in elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op
@@ -229,15 +232,16 @@ commtask_op_neighbor_alltoallv_int(const void* send_buffer, const int send_count
     return op;
 }
 
-/** Neighbor alltoall with counts and datatypes for each neighbor. Counts and displacements are int, as in MPI-3.1.
- *  @param send_buffer  what to send
- *  @param send_counts  elements for each neighbor
- *  @param send_displs  where each block begins, in bytes
- *  @param send_types  for each neighbor
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each neighbor
- *  @param recv_displs  where each block goes, in bytes
- *  @param recv_types  from each neighbor
+/** Neighbor alltoall with counts and datatypes for each neighbor. Counts and displacements are int,
+ *  as in MPI-3.1.
+ *  @param send_buffer  the send buffer
+ *  @param send_counts  number of elements for each neighbor
+ *  @param send_displs  displacement of the block for each neighbor, in bytes
+ *  @param send_types  datatype of the elements for each neighbor
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each neighbor
+ *  @param recv_displs  displacement of the block from each neighbor, in bytes
+ *  @param recv_types  datatype of the elements from each neighbor
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_alltoallw_int(

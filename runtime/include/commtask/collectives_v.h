@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
- * The collective operations with an array of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c
- * functions. collectives_int.h has the int forms. Arrays of more than 16 entries must live until the task has ended. */
+ * Collective operations with arrays of counts: MPI_Count counts and MPI_Aint displacements, as
+ * in MPI-4's _c functions. collectives_int.h has the int forms. Arrays of more than 16 entries
+ * must live until the task has ended. */
 #ifndef COMMTASK_COLLECTIVES_V_H
 #define COMMTASK_COLLECTIVES_V_H
 
@@ -11,15 +12,16 @@
 extern "C" {
 #endif
 
-/** Gather with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
- *  @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
+/** Gather with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in
+ *  MPI-4's _c functions.
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in elements
+ *  @param recv_type  datatype of one element received
+ *  @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_gatherv(const void* send_buffer, MPI_Count send_count,
@@ -39,15 +41,16 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_gatherv(const void* sen
     return op;
 }
 
-/** Scatter with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
- *  @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
+/** Scatter with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in
+ *  MPI-4's _c functions.
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_counts  number of elements for each rank
+ *  @param send_displs  displacement of the block for each rank, in elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_count  number of elements
+ *  @param recv_type  datatype of one element received
+ *  @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_scatterv(
@@ -65,14 +68,15 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_scatterv(
     return op;
 }
 
-/** Allgather with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
+/** Allgather with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in
+ *  MPI-4's _c functions.
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_allgatherv(const void* send_buffer, MPI_Count send_count,
@@ -92,15 +96,16 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_allgatherv(const void* 
     return op;
 }
 
-/** Alltoall with counts for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
+/** Alltoall with counts for each rank. Counts are MPI_Count and displacements MPI_Aint, as in
+ *  MPI-4's _c functions.
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_counts  number of elements for each rank
+ *  @param send_displs  displacement of the block for each rank, in elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoallv(const void* send_buffer,
@@ -121,16 +126,16 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_alltoallv(const void* s
     return op;
 }
 
-/** Alltoall with counts and datatypes for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c
- *  functions.
- *  @param send_buffer  what to send; MPI_IN_PLACE where MPI allows it
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in bytes
- *  @param send_types  for each rank
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in bytes
- *  @param recv_types  from each rank
+/** Alltoall with counts and datatypes for each rank. Counts are MPI_Count and displacements
+ *  MPI_Aint, as in MPI-4's _c functions.
+ *  @param send_buffer  the send buffer; MPI_IN_PLACE where MPI allows it
+ *  @param send_counts  number of elements for each rank
+ *  @param send_displs  displacement of the block for each rank, in bytes
+ *  @param send_types  datatype of the elements for each rank
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in bytes
+ *  @param recv_types  datatype of the elements from each rank
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op
@@ -149,13 +154,13 @@ commtask_op_alltoallw(const void* send_buffer, const MPI_Count send_counts[], co
     return op;
 }
 
-/** Reduce-scatter with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c
- *  functions.
+/** Reduce-scatter with a count for each rank. Counts are MPI_Count and displacements MPI_Aint, as
+ *  in MPI-4's _c functions.
  *  @param send_buffer  the contribution; MPI_IN_PLACE where MPI allows it
  *  @param recv_buffer  the result
- *  @param recv_counts  elements of each rank's block
- *  @param type  of one element
- *  @param reduction  how to combine
+ *  @param recv_counts  number of elements of each rank's block
+ *  @param type  datatype of one element
+ *  @param reduction  the reduction operation
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter(const void* send_buffer, void* recv_buffer,
@@ -171,15 +176,15 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_reduce_scatter(const vo
     return op;
 }
 
-/** Neighbor allgather with a count for each neighbor. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c
- *  functions.
- *  @param send_buffer  what to send
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each neighbor
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
+/** Neighbor allgather with a count for each neighbor. Counts are MPI_Count and displacements
+ *  MPI_Aint, as in MPI-4's _c functions.
+ *  @param send_buffer  the send buffer
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each neighbor
+ *  @param recv_displs  displacement of the block from each neighbor, in elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op
@@ -197,16 +202,16 @@ commtask_op_neighbor_allgatherv(const void* send_buffer, MPI_Count send_count, M
     return op;
 }
 
-/** Neighbor alltoall with counts for each neighbor. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c
- *  functions.
- *  @param send_buffer  what to send
- *  @param send_counts  elements for each neighbor
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each neighbor
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
+/** Neighbor alltoall with counts for each neighbor. Counts are MPI_Count and displacements
+ *  MPI_Aint, as in MPI-4's _c functions.
+ *  @param send_buffer  the send buffer
+ *  @param send_counts  number of elements for each neighbor
+ *  @param send_displs  displacement of the block for each neighbor, in elements
+ *  @param send_type  datatype of one element sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each neighbor
+ *  @param recv_displs  displacement of the block from each neighbor, in elements
+ *  @param recv_type  datatype of one element received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op
@@ -225,16 +230,16 @@ commtask_op_neighbor_alltoallv(const void* send_buffer, const MPI_Count send_cou
     return op;
 }
 
-/** Neighbor alltoall with counts and datatypes for each neighbor. Counts are MPI_Count and displacements MPI_Aint, as
- *  in MPI-4's _c functions.
- *  @param send_buffer  what to send
- *  @param send_counts  elements for each neighbor
- *  @param send_displs  where each block begins, in bytes
- *  @param send_types  for each neighbor
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each neighbor
- *  @param recv_displs  where each block goes, in bytes
- *  @param recv_types  from each neighbor
+/** Neighbor alltoall with counts and datatypes for each neighbor. Counts are MPI_Count and
+ *  displacements MPI_Aint, as in MPI-4's _c functions.
+ *  @param send_buffer  the send buffer
+ *  @param send_counts  number of elements for each neighbor
+ *  @param send_displs  displacement of the block for each neighbor, in bytes
+ *  @param send_types  datatype of the elements for each neighbor
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each neighbor
+ *  @param recv_displs  displacement of the block from each neighbor, in bytes
+ *  @param recv_types  datatype of the elements from each neighbor
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_neighbor_alltoallw(

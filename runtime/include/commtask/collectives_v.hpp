@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collective operations with an array of counts, as values for post(). The arrays are ranges of int (MPI-3.1) or of
-// MPI_Count with displacements of MPI_Aint, both of one kind; the buffers must live until the task has ended, and so must arrays of more than 16 entries.
-// Where an array has no meaning (elsewhere than in the root), give std::span<const int>{}.
+// Collective operations with arrays of counts, as values for post(). The arrays are ranges of int
+// (MPI-3.1), or of MPI_Count with displacements of MPI_Aint; one call takes one kind. Buffers, and
+// arrays of more than 16 entries, must live until the task has ended. If an array has no meaning on
+// this rank, as on a rank that is not the root, pass std::span<const int>{}.
 #pragma once
 
 #include <commtask/operation.hpp>
@@ -11,40 +12,43 @@
 
 namespace commtask {
 
-/// A lasting array of counts: int or MPI_Count.
+/// An array of counts, int or MPI_Count, that is no temporary.
 template <typename T>
 concept count_array =
     std::ranges::contiguous_range<T> && std::ranges::borrowed_range<T> &&
     (std::same_as<std::ranges::range_value_t<T>, int> || std::same_as<std::ranges::range_value_t<T>, MPI_Count>);
 
-/// A lasting array of int counts.
+/// An array of int counts that is no temporary.
 template <typename T>
 concept int_array = count_array<T> && std::same_as<std::ranges::range_value_t<T>, int>;
 
-/// A lasting array of displacements of the kind that belongs to the counts: int to int, MPI_Aint to MPI_Count.
+/// An array of displacements that is no temporary: int for int counts, MPI_Aint for MPI_Count
+/// counts.
 template <typename T, typename Counts>
 concept displs_array =
     std::ranges::contiguous_range<T> && std::ranges::borrowed_range<T> &&
     std::same_as<std::ranges::range_value_t<T>, std::conditional_t<int_array<Counts>, int, MPI_Aint>>;
 
-/// A lasting array of displacements in bytes for neighbor_alltoallw(): MPI_Aint with either kind of counts.
+/// An array of displacements in bytes for neighbor_alltoallw(), MPI_Aint with either kind of
+/// counts, that is no temporary.
 template <typename T>
 concept aint_array = std::ranges::contiguous_range<T> && std::ranges::borrowed_range<T> &&
                      std::same_as<std::ranges::range_value_t<T>, MPI_Aint>;
 
-/// A lasting array of datatypes.
+/// An array of datatypes that is no temporary.
 template <typename T>
 concept type_array = std::ranges::contiguous_range<T> && std::ranges::borrowed_range<T> &&
                      std::same_as<std::ranges::range_value_t<T>, MPI_Datatype>;
 
-/// Two kinds of counts in one call would be read wrongly.
+/// Both arrays of one call have the same kind of counts.
 template <typename Left, typename Right>
 concept same_counts = int_array<Left> == int_array<Right>;
 
 /// @cond
 namespace frontend {
 
-/// One name for the two C functions of an operation, which differ in the type of their arrays.
+/// Defines one function for the two C functions of an operation, which differ in the type of their
+/// arrays.
 #define COMMTASK_FRONT_END_ARRAYS_(name)                                                                               \
     template <typename... Arguments>                                                                                   \
     [[nodiscard]] commtask_op name(Arguments... a) noexcept {                                                          \
@@ -70,10 +74,10 @@ COMMTASK_FRONT_END_ARRAYS_(reduce_scatter)
 
 /// Gather with a count for each rank.
 /// @param send_buffer  this rank's block, all of it.
-/// @param recv_buffer  in the root where the blocks go.
-/// @param recv_counts  in the root elements from each rank.
-/// @param recv_displs  in the root where each block goes, in elements.
-/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param recv_buffer  at the root the receive buffer.
+/// @param recv_counts  at the root the number of elements from each rank.
+/// @param recv_displs  at the root the displacement of each block, in elements.
+/// @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts> Displs>
@@ -87,11 +91,11 @@ template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts>
 }
 
 /// Scatter with a count for each rank.
-/// @param send_buffer  in the root where the blocks are.
-/// @param send_counts  in the root elements for each rank.
-/// @param send_displs  in the root where each block begins, in elements.
+/// @param send_buffer  at the root the send buffer.
+/// @param send_counts  at the root the number of elements for each rank.
+/// @param send_displs  at the root the displacement of each block, in elements.
 /// @param recv_buffer  this rank's block, all of it.
-/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incoming Recv>
@@ -106,9 +110,9 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incomi
 
 /// Allgather with a count for each rank.
 /// @param send_buffer  this rank's block, all of it.
-/// @param recv_buffer  where the blocks go.
-/// @param recv_counts  elements from each rank.
-/// @param recv_displs  where each block goes, in elements.
+/// @param recv_buffer  the receive buffer.
+/// @param recv_counts  number of elements from each rank.
+/// @param recv_displs  displacement of each block, in elements.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts> Displs>
@@ -124,9 +128,9 @@ template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts>
 
 /// Neighbor allgather with a count for each neighbor.
 /// @param send_buffer  this rank's block, all of it.
-/// @param recv_buffer  where the blocks go.
-/// @param recv_counts  elements from each neighbor.
-/// @param recv_displs  where each block goes, in elements.
+/// @param recv_buffer  the receive buffer.
+/// @param recv_counts  number of elements from each neighbor.
+/// @param recv_displs  displacement of each block, in elements.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts> Displs>
@@ -141,12 +145,12 @@ template <outgoing Send, incoming Recv, count_array Counts, displs_array<Counts>
 }
 
 /// Alltoall with counts for each rank.
-/// @param send_buffer  where the blocks to send are.
-/// @param send_counts  elements for each rank.
-/// @param send_displs  where each block begins, in elements.
-/// @param recv_buffer  where the blocks go.
-/// @param recv_counts  elements from each rank.
-/// @param recv_displs  where each block goes, in elements.
+/// @param send_buffer  the send buffer.
+/// @param send_counts  number of elements for each rank.
+/// @param send_displs  displacement of each block, in elements.
+/// @param recv_buffer  the receive buffer.
+/// @param recv_counts  number of elements from each rank.
+/// @param recv_displs  displacement of each block, in elements.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incoming Recv, count_array RecvCounts,
@@ -162,12 +166,12 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incomi
 }
 
 /// Neighbor alltoall with counts for each neighbor.
-/// @param send_buffer  where the blocks to send are.
-/// @param send_counts  elements for each neighbor.
-/// @param send_displs  where each block begins, in elements.
-/// @param recv_buffer  where the blocks go.
-/// @param recv_counts  elements from each neighbor.
-/// @param recv_displs  where each block goes, in elements.
+/// @param send_buffer  the send buffer.
+/// @param send_counts  number of elements for each neighbor.
+/// @param send_displs  displacement of each block, in elements.
+/// @param recv_buffer  the receive buffer.
+/// @param recv_counts  number of elements from each neighbor.
+/// @param recv_displs  displacement of each block, in elements.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incoming Recv, count_array RecvCounts,
@@ -184,14 +188,14 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, incomi
 }
 
 /// Alltoall with counts and datatypes for each rank; displacements are in bytes.
-/// @param send_buffer  where the blocks to send are.
-/// @param send_counts  elements for each rank.
-/// @param send_displs  where each block begins, in bytes.
-/// @param send_types  of the elements for each rank.
-/// @param recv_buffer  where the blocks go.
-/// @param recv_counts  elements from each rank.
-/// @param recv_displs  where each block goes, in bytes.
-/// @param recv_types  of the elements from each rank.
+/// @param send_buffer  the send buffer.
+/// @param send_counts  number of elements for each rank.
+/// @param send_displs  displacement of each block, in bytes.
+/// @param send_types  datatype of the elements for each rank.
+/// @param recv_buffer  the receive buffer.
+/// @param recv_counts  number of elements from each rank.
+/// @param recv_displs  displacement of each block, in bytes.
+/// @param recv_types  datatype of the elements from each rank.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <count_array Counts, displs_array<Counts> Displs, type_array Types, count_array RecvCounts,
@@ -206,14 +210,14 @@ template <count_array Counts, displs_array<Counts> Displs, type_array Types, cou
 }
 
 /// Neighbor alltoall with counts and datatypes for each neighbor; displacements are in bytes.
-/// @param send_buffer  where the blocks to send are.
-/// @param send_counts  elements for each neighbor.
-/// @param send_displs  where each block begins, in bytes.
-/// @param send_types  of the elements for each neighbor.
-/// @param recv_buffer  where the blocks go.
-/// @param recv_counts  elements from each neighbor.
-/// @param recv_displs  where each block goes, in bytes.
-/// @param recv_types  of the elements from each neighbor.
+/// @param send_buffer  the send buffer.
+/// @param send_counts  number of elements for each neighbor.
+/// @param send_displs  displacement of each block, in bytes.
+/// @param send_types  datatype of the elements for each neighbor.
+/// @param recv_buffer  the receive buffer.
+/// @param recv_counts  number of elements from each neighbor.
+/// @param recv_displs  displacement of each block, in bytes.
+/// @param recv_types  datatype of the elements from each neighbor.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <count_array Counts, aint_array Displs, type_array Types, count_array RecvCounts, aint_array RecvDispls,

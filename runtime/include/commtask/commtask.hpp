@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask in C++20: MPI operations as tasks, with owned handles, ranges, closures and co_await. Everything here is
-// inline and calls the C interface of commtask.h, whose contracts hold; this face adds owners and types. A call that
-// could not be carried out throws commtask::error; how a task ended is a value, commtask::outcome.
+// commtask in C++20: MPI operations as tasks, with owned handles, ranges, closures and co_await.
+// All functions are inline and call the C interface of commtask.h, whose contracts hold. A call
+// that could not be carried out throws commtask::error. How a task ended is a value,
+// commtask::outcome.
 #pragma once
 
 #include <commtask/cpp20.hpp>
@@ -29,31 +30,33 @@
 
 namespace commtask {
 
-/// The configuration with everything at its default; set the fields that should differ.
+/// The configuration, with every field at its default. Set the fields that should differ.
 struct config : commtask_config {
     config() noexcept : commtask_config(COMMTASK_CONFIG_INIT) {}
 };
 
-/// The library between commtask_init and commtask_finalize. Make one after MPI_Init_thread and before the first parallel
-/// region, on every rank; it ends before MPI_Finalize.
+/// The library between commtask_init and commtask_finalize. Create one object on every rank, after
+/// MPI_Init_thread and before the first parallel region, and destroy it before MPI_Finalize.
 class runtime {
 public:
     /// Starts the worker. Collective over the ranks of MPI_COMM_WORLD.
-    /// @param settings  COMMTASK_* variables of the environment go over its fields.
-    /// @throws error  if MPI is not initialised, its thread level is too low, a setting is bad, or there is one already.
+    /// @param settings  COMMTASK_* environment variables override its fields.
+    /// @throws error  if MPI is not initialised, its thread level is too low, a setting is bad, or
+    ///                the library is initialised already.
     explicit runtime(const config& settings = {}) { frontend::check(commtask_init(&settings)); }
 
     runtime(const runtime&) = delete;
     runtime& operator=(const runtime&) = delete;
-    /// As finalize(), since the worker must not outlive it. It gives tasks that can never complete up after
-    /// COMMTASK_FINALIZE_TIMEOUT_S and lists them on stderr.
+    /// Finalizes like finalize(), without an error. After COMMTASK_FINALIZE_TIMEOUT_S it gives up
+    /// tasks that can never complete, and lists them on stderr.
     ~runtime() {
         if (is_running_) static_cast<void>(commtask_finalize());
     }
 
-    /// Waits for all tasks and stops the worker. Handles are void afterwards.
-    /// @return true if all tasks had ended; false if some could never complete: they are listed on stderr and canceled.
-    /// @throws error  on the worker, or if it was called before.
+    /// Waits for all tasks and stops the worker. Afterwards all handles are invalid.
+    /// @return true if all tasks have ended; false if some could never complete: they are listed on
+    ///         stderr and canceled.
+    /// @throws error  if called on the worker, or a second time.
     [[nodiscard]] bool finalize() {
         const int code = commtask_finalize();
         if (code != COMMTASK_ERR_WORKER_THREAD) is_running_ = false;
@@ -62,8 +65,8 @@ public:
         return true;
     }
 
-    /// What the runtime runs on.
-    /// @return a copy of the facts; n_tasks_ended is approximate.
+    /// Returns facts about the runtime.
+    /// @return a copy; n_tasks_ended is approximate.
     /// @throws error  after finalize().
     [[nodiscard]] commtask_info info() const {
         auto facts = commtask_sized_<commtask_info>();
@@ -75,15 +78,15 @@ private:
     bool is_running_ = true;
 };
 
-/// Makes a communicator known before its first task, which then need not wait for that.
+/// Registers a communicator before its first task, which then need not wait for the registration.
 /// @param comm  the communicator.
 /// @throws error  if it is null, freed or not a communicator.
 inline void register_comm(MPI_Comm comm) { frontend::check(commtask_comm_register(comm)); }
 
-/// Closes a file of MPI, unless tasks still need it. Collective.
+/// Closes an MPI file, unless tasks still need it. Collective.
 /// @param file  open; MPI_FILE_NULL afterwards.
-/// @param comm  with the ranks that have opened it.
-/// @throws error  if tasks of the file have not ended, and it is open still; or if MPI cannot close it.
+/// @param comm  a communicator of the ranks that have opened it.
+/// @throws error  if tasks of the file have not ended (it stays open), or if MPI cannot close it.
 inline void close_file(MPI_File& file, MPI_Comm comm) { frontend::check(commtask_file_close(&file, comm)); }
 
 } // namespace commtask

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// co_await on tasks. The worker must neither compute nor block, so it never resumes a coroutine: it hands the coroutine
-// to an executor, which resumes it on a thread of its choice. commtask::routine knows its executor (run_loop.hpp is one);
-// any other coroutine type names it with resume_on(). The suspended coroutine itself holds all that waiting needs:
-// co_await allocates nothing.
+// co_await on tasks. The worker must not compute or block, so it never resumes a coroutine. It
+// gives the coroutine to an executor, which resumes it on a thread of the program.
+// commtask::routine knows its executor (such as run_loop.hpp); other coroutine types name it with
+// resume_on(). The suspended coroutine holds all state of the wait, so co_await allocates nothing.
 #pragma once
 
 #include <commtask/closure.hpp>
@@ -29,70 +29,72 @@ class awaiter;
 } // namespace frontend
 /// @endcond
 
-/// A suspended coroutine that can go on. It lies in the coroutine's own frame and is void once resume() was called.
+/// A suspended coroutine that can be resumed. It lies in the frame of the coroutine and is invalid
+/// after resume().
 class resumption {
 public:
     resumption() noexcept = default;
     resumption(const resumption&) = delete;
     resumption& operator=(const resumption&) = delete;
 
-    /// Goes on with the coroutine on the calling thread, once.
+    /// Resumes the coroutine on the calling thread, once.
     void resume() { coroutine_.resume(); }
 
-    /// For executors that keep a list: free to use between resume_later() and resume().
+    /// Free for use by executors that keep a list, between resume_later() and resume().
     resumption* next = nullptr;
 
 protected:
-    /// Not through this class.
+    /// Not deleted through this class.
     ~resumption() = default;
-    /// What resume() goes on with.
+    /// The coroutine that resume() resumes.
     std::coroutine_handle<> coroutine_;
 
 private:
     friend frontend::awaiter;
     friend run_loop;
 
-    // A loop's own, while it waits:
+    // Used by run_loop during the wait:
     resumption* next_suspended_ = nullptr;
     resumption* previous_suspended_ = nullptr;
-    commtask_t awaited_ = COMMTASK_NULL; ///< Calls, however it ends.
+    commtask_t awaited_ = COMMTASK_NULL; ///< The awaited task, whose callback resumes.
     bool is_noted_ = false;
 };
 
-/// Where coroutines go on after a co_await.
+/// Resumes coroutines after a co_await.
 class executor {
 public:
     executor() noexcept = default;
     executor(const executor&) = delete;
     executor& operator=(const executor&) = delete;
 
-    /// Has `ready` resumed soon, on a thread that may compute. Called on the worker: must not block, resume or compute.
-    /// @param ready  stays where it is until it is resumed.
+    /// Arranges that `ready` is resumed soon, on a thread that may compute. It is called on the
+    /// worker: it must not block, resume or compute.
+    /// @param ready  stays valid until it is resumed.
     virtual void resume_later(resumption& ready) noexcept = 0;
 
-    /// @cond
-    /// For a loop whose thread is the calling one: remembers what suspends.
-    /// @return where to write the handle of what is awaited; null: nowhere, since another thread may resume before that is written
+    /// For an executor whose thread is the calling thread: remembers a suspended coroutine.
+    /// @return where to write the handle of the awaited task; null: do not write it, since another
+    ///         thread may resume the coroutine before the write
     [[nodiscard]] virtual commtask_t* note_suspended(resumption& /*suspended*/) noexcept { return nullptr; }
-    /// It could not be posted.
+    /// Undoes note_suspended() after a post that was refused.
     virtual void forget_suspended(resumption& /*suspended*/) noexcept {}
     /// @endcond
 
 protected:
-    /// Not through this class.
+    /// Not deleted through this class.
     ~executor() = default;
 };
 
 /// @cond
 namespace frontend {
 
-/// Coroutines whose promise says where to go on.
+/// Coroutines whose promise names their executor.
 template <typename Promise>
 concept knows_executor = requires(Promise& promise) {
     { promise.resumes_on() } -> std::convertible_to<executor*>;
 };
 
-/// Common to all awaiters: the way from a callback of the C interface to the executor.
+/// Base of all awaiters: passes a callback of the C interface on to the executor.
 class awaiter : public resumption {
 public:
     explicit awaiter(executor* where) noexcept : executor_(where), is_named_(where != nullptr) {}
@@ -109,7 +111,8 @@ protected:
     }
     void hand_over() noexcept { executor_->resume_later(*this); }
 
-    /// Posts what will call hand_over(). Nothing of *this may be touched once it has succeeded: another thread may resume the coroutine.
+    /// Posts the task that will call hand_over(). After success do not touch *this: another thread
+    /// may resume the coroutine.
     /// @param post  int(commtask_t*)
     template <typename Post>
     void post_awaited(Post&& post) {
@@ -122,17 +125,18 @@ protected:
 
 private:
     executor* executor_;
-    bool is_named_; ///< By resume_on(): the coroutine is not the executor's own.
+    bool is_named_; ///< Named by resume_on(): the coroutine does not belong to the executor.
 };
 
-/// The coroutine must know an executor, by itself or by resume_on().
+/// Checks that a coroutine has an executor, by itself or by resume_on().
 template <typename Promise, bool HasExecutor>
 constexpr void require_executor() {
     static_assert(HasExecutor || knows_executor<Promise>,
                   "this coroutine does not say where to go on: co_await resume_on(executor, what)");
 }
 
-/// Goes on when tasks and events have ended: a task that does nothing comes after them, and calls.
+/// Resumes when tasks and events have ended: posts a noop with these predecessors, and resumes in
+/// its callback.
 template <bool HasExecutor>
 class joining_awaiter : public awaiter {
 public:
@@ -176,7 +180,7 @@ public:
     outcome await_resume() {
         if (!ended_) ended_ = awaited_.test();
         if (ended_) return *ended_;
-        // Given up at the end of the library, before the task that it waited for was.
+        // commtask_finalize gave the noop up before the task that it waited for.
         outcome given_up;
         given_up.native().state = COMMTASK_STATE_CANCELED;
         return given_up;
@@ -198,7 +202,7 @@ public:
 
     [[nodiscard]] bool await_ready() const noexcept { return awaited_.empty(); }
     [[nodiscard]] ending await_resume() {
-        return wait_all_ns(awaited_, 0).value_or(ending::canceled); // all have ended, or were given up
+        return wait_all_ns(awaited_, 0).value_or(ending::canceled); // all have ended or were given up
     }
 
 private:
@@ -220,7 +224,7 @@ public:
 } // namespace frontend
 /// @endcond
 
-/// An operation that is posted when it is awaited, without a handle; made by perform().
+/// An operation that is posted when it is awaited, without a handle. Made by perform().
 template <typename What, typename... Options>
 class [[nodiscard]] performance {
 public:
@@ -242,7 +246,7 @@ public:
         void await_suspend(std::coroutine_handle<Promise> coroutine) {
             frontend::require_executor<Promise, HasExecutor>();
             suspend(coroutine);
-            // The options leave the frame first: once posted, another thread may end the coroutine.
+            // Move the options out of the frame: after the post another thread may end it.
             performance mine{std::move(posted_)};
             const auto go_on = then([this](const outcome& ended) noexcept {
                 result_ = ended;
@@ -271,10 +275,11 @@ private:
     std::tuple<Options...> options_;
 };
 
-/// co_await perform(recv(...)): posts, and goes on when the task has ended. The cheapest way: one task, no handle.
-/// @param what  an operation or a door.
+/// Makes an operation to co_await: it is posted, and the coroutine resumes when the task has ended.
+/// This is the cheapest co_await: one task, no handle.
+/// @param what  an operation, or the result of start() or call().
 /// @param options  any of after(), ordered, unordered, run_after_failure, report_to().
-/// @return what to co_await, at once; it gives the outcome.
+/// @return an object to co_await at once; it gives the outcome.
 template <postable What, posting_option... Options>
     requires(!frontend::is_then<Options> && ...)
 [[nodiscard]] auto perform(What&& what, Options&&... options) {
@@ -282,74 +287,76 @@ template <postable What, posting_option... Options>
                                                                                    std::forward<Options>(options)...};
 }
 
-/// Several tasks to co_await together; made by all().
+/// Several tasks to co_await together. Made by all().
 struct all_of_tasks {
     std::span<task> tasks; ///< Their handles are empty afterwards.
 };
 
-/// co_await all(tasks): goes on when all have ended.
-/// @param tasks  handles; empty ones are skipped. They are empty afterwards.
-/// @return what to co_await; it gives failed if at least one failed, else canceled if at least one was, else completed.
+/// Makes an object to co_await several tasks: the coroutine resumes when all have ended.
+/// @param tasks  handles; empty ones are skipped. All are empty afterwards.
+/// @return an object to co_await; it gives failed if at least one task failed, else canceled if at
+///         least one was canceled, else completed.
 [[nodiscard]] inline all_of_tasks all(std::span<task> tasks) noexcept { return {tasks}; }
 
-/// co_await task: goes on when it has ended; the handle is empty afterwards.
+/// co_await task: resumes when the task has ended; the handle is empty afterwards.
 /// @param awaited  must live until then.
 /// @return an awaiter that gives the outcome.
 [[nodiscard]] inline auto operator co_await(task& awaited) { return frontend::task_awaiter<false>{nullptr, awaited}; }
 
-/// co_await post(...): the temporary lives as long as the co_await.
-/// @param awaited  a handle that nobody else has.
+/// co_await post(...): resumes when the task has ended. The temporary lives as long as the
+/// co_await.
+/// @param awaited  a temporary handle.
 /// @return an awaiter that gives the outcome.
 [[nodiscard]] inline auto operator co_await(task&& awaited) { return frontend::task_awaiter<false>{nullptr, awaited}; }
 
-/// co_await event: goes on when it is complete.
+/// co_await event: resumes when the event is complete.
 /// @param awaited  must live until then.
 /// @return an awaiter that gives nothing.
 [[nodiscard]] inline auto operator co_await(const event& awaited) {
     return frontend::event_awaiter<false>{nullptr, awaited};
 }
 
-/// co_await all(tasks).
+/// co_await all(tasks): resumes when all have ended.
 /// @param awaited  the handles must live until then.
-/// @return an awaiter that gives how they ended.
+/// @return an awaiter that gives the common ending.
 [[nodiscard]] inline auto operator co_await(all_of_tasks awaited) {
     return frontend::all_awaiter<false>{nullptr, awaited.tasks};
 }
 
-/// In a coroutine that does not know its executor: co_await resume_on(executor, task).
-/// @param where  goes on with the coroutine.
+/// co_await resume_on(executor, task), in a coroutine that does not know its executor.
+/// @param where  resumes the coroutine.
 /// @param awaited  a task; must live until then.
 /// @return an awaiter that gives the outcome.
 [[nodiscard]] inline auto resume_on(executor& where, task& awaited) {
     return frontend::task_awaiter<true>{&where, awaited};
 }
 
-/// In a coroutine that does not know its executor: co_await resume_on(executor, post(...)).
-/// @param where  goes on with the coroutine.
+/// co_await resume_on(executor, post(...)), in a coroutine that does not know its executor.
+/// @param where  resumes the coroutine.
 /// @param awaited  a temporary of the same co_await.
 /// @return an awaiter that gives the outcome.
 [[nodiscard]] inline auto resume_on(executor& where, task&& awaited) {
     return frontend::task_awaiter<true>{&where, awaited};
 }
 
-/// In a coroutine that does not know its executor: co_await resume_on(executor, event).
-/// @param where  goes on with the coroutine.
+/// co_await resume_on(executor, event), in a coroutine that does not know its executor.
+/// @param where  resumes the coroutine.
 /// @param awaited  an event; must live until then.
 /// @return an awaiter that gives nothing.
 [[nodiscard]] inline auto resume_on(executor& where, const event& awaited) {
     return frontend::event_awaiter<true>{&where, awaited};
 }
 
-/// In a coroutine that does not know its executor: co_await resume_on(executor, all(tasks)).
-/// @param where  goes on with the coroutine.
+/// co_await resume_on(executor, all(tasks)), in a coroutine that does not know its executor.
+/// @param where  resumes the coroutine.
 /// @param awaited  the handles must live until then.
-/// @return an awaiter that gives how they ended.
+/// @return an awaiter that gives the common ending.
 [[nodiscard]] inline auto resume_on(executor& where, all_of_tasks awaited) {
     return frontend::all_awaiter<true>{&where, awaited.tasks};
 }
 
-/// In a coroutine that does not know its executor: co_await resume_on(executor, perform(...)).
-/// @param where  goes on with the coroutine.
+/// co_await resume_on(executor, perform(...)), in a coroutine that does not know its executor.
+/// @param where  resumes the coroutine.
 /// @param posted  from perform().
 /// @return an awaiter that gives the outcome.
 template <typename What, typename... Options>

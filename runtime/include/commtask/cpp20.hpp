@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one sentence for a compiler that was not asked for C++20, in place of hundreds about what it does not know. The
-// headers below the C++ face include this one first; commtask.hpp and tbb.hpp then leave out everything else.
+// Gives one clear error if the compiler is not set to C++20, in place of hundreds of errors. The
+// headers of the C++ interface include this file first; commtask.hpp and tbb.hpp then leave out
+// everything else.
 #pragma once
 
 #if __cplusplus < 202002L

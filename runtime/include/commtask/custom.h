@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
- * The general doors: any function that starts a request, any function that must run between MPI calls, and requests
- * that exist already. */
+ * User-defined operations: a function that starts a request, a function that runs between MPI
+ * calls, and a request that the program has started itself. Also the start of a plan. */
 #ifndef COMMTASK_CUSTOM_H
 #define COMMTASK_CUSTOM_H
 
@@ -11,10 +11,12 @@
 extern "C" {
 #endif
 
-/** Any operation that gives an MPI_Request: MPI-IO, MPI_Rput, MPI_Start of a persistent request, ...
- *  @param function  starts it, on the worker; the request is the library's until it is complete
- *  @param argument  handed to it; must live until the task has ended
- *  @param comm  whose order the task belongs to
+/** Runs a function that starts any MPI operation with a request: MPI-IO, MPI_Rput, MPI_Start of a
+ *  persistent request, ...
+ *  @param function  starts the operation, on the worker; its request belongs to the library until
+ *  it is complete
+ *  @param argument  argument of the function; must live until the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_start(commtask_start_function function, void* argument,
                                                                MPI_Comm comm) COMMTASK_NOEXCEPT {
@@ -25,9 +27,9 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_start(commtask_start_fu
 }
 
 /** Runs a function between MPI calls, for example MPI_Comm_free, which has no operation.
- *  @param function  runs on the worker and must not wait for another task
- *  @param argument  handed to it; must live until the task has ended
- *  @param comm  whose order the task belongs to
+ *  @param function  runs on the worker; must not wait for another task
+ *  @param argument  argument of the function; must live until the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_call(commtask_call_function function, void* argument,
                                                               MPI_Comm comm) COMMTASK_NOEXCEPT {
@@ -37,9 +39,10 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_call(commtask_call_func
     return op;
 }
 
-/** Hands over a request that was started elsewhere.
- *  @param request  of an active operation; commtask_post sets it to MPI_REQUEST_NULL, as the library completes it
- *  @param comm  its communicator
+/** Takes over the request of an operation that the program has started itself.
+ *  @param request  of an active operation; commtask_post sets it to MPI_REQUEST_NULL, since the
+ *  library completes it
+ *  @param comm  the communicator of the request
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_attach(MPI_Request* request, MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_ATTACH, comm);
@@ -48,7 +51,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_attach(MPI_Request* req
 }
 
 /** Does nothing: joins predecessors, or measures the cost of a task.
- *  @param comm  whose order the task belongs to
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_noop(MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_NOOP, comm);
@@ -56,7 +59,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_noop(MPI_Comm comm) COM
 }
 
 /** Starts a plan. The task ends when every member has ended.
- *  @param plan  from commtask_record_end; it is not running
+ *  @param plan  a plan that is not running
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_plan(commtask_plan_t plan) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_PLAN, MPI_COMM_SELF);

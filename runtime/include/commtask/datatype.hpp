@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From C++ types and ranges to what MPI needs: address, count, datatype. A range is taken only where the compiler can
-// see that its elements have an MPI datatype, that a receive may write them, and that it is no temporary, which would be
-// gone before the task runs. What cannot be seen, e.g. a derived datatype, is said with elements().
+// Converts C++ types and ranges to the arguments that MPI needs: address, count, datatype. The
+// compiler must see that the elements of a range have an MPI datatype, and that a receive may write
+// to them. Temporary ranges are refused, since they would be destroyed before the task runs. For
+// anything else, e.g. a derived datatype, use elements().
 #pragma once
 
 #include <commtask/cpp20.hpp>
@@ -19,7 +20,8 @@
 
 namespace commtask {
 
-/// The MPI datatype of a C++ type. Specialise it for your own types: a static get() that returns a committed datatype.
+/// The MPI datatype of a C++ type. Specialise it for your own types, with a static get() that
+/// returns a committed datatype.
 template <typename T>
 struct datatype_of;
 
@@ -59,7 +61,7 @@ concept element = requires {
     { datatype_of<T>::get() } -> std::convertible_to<MPI_Datatype>;
 };
 
-/// A type with a predefined MPI datatype: a message of n of them has n * sizeof(T) bytes.
+/// A type with a predefined MPI datatype: a message of n elements has n * sizeof(T) bytes.
 template <typename T>
 concept plain_element = element<T> && requires { requires datatype_of<T>::is_plain; };
 
@@ -73,48 +75,49 @@ template <typename Range>
 concept recv_buffer =
     send_buffer<Range> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>;
 
-/// Memory to send from, with its datatype said. Made by elements().
+/// Memory to send from, with an explicit datatype. Made by elements().
 struct const_block {
     const void* buffer; ///< Where it begins; MPI_BOTTOM is allowed.
     MPI_Count count;    ///< In elements of `type`.
     MPI_Datatype type;  ///< A committed datatype.
 };
 
-/// Memory to receive into, with its datatype said. Made by elements().
+/// Memory to receive into, with an explicit datatype. Made by elements().
 struct block {
     void* buffer;      ///< Where it begins; MPI_BOTTOM is allowed.
     MPI_Count count;   ///< In elements of `type`.
     MPI_Datatype type; ///< A committed datatype.
 };
 
-/// Says the datatype instead of letting the compiler find it.
-/// @param buffer  where the elements begin.
-/// @param count  how many.
-/// @param type  of one element; committed, and not freed before the task has ended.
-/// @return what every operation takes in place of a range to send from.
+/// Describes memory to send from with an explicit datatype.
+/// @param buffer  address of the first element.
+/// @param count  number of elements.
+/// @param type  datatype of one element; committed, and not freed before the task has ended.
+/// @return a block that every operation takes in place of a range to send from.
 [[nodiscard]] inline const_block elements(const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return {buffer, count, type};
 }
 
-/// Says the datatype instead of letting the compiler find it.
-/// @param buffer  where the elements begin.
-/// @param count  how many.
-/// @param type  of one element; committed, and not freed before the task has ended.
-/// @return what every operation takes in place of a range.
+/// Describes memory to receive into, or to send from, with an explicit datatype.
+/// @param buffer  address of the first element.
+/// @param count  number of elements.
+/// @param type  datatype of one element; committed, and not freed before the task has ended.
+/// @return a block that every operation takes in place of a range.
 [[nodiscard]] inline block elements(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return {buffer, count, type};
 }
 
-/// No memory: for buffers that have no meaning on this rank, and for MPI_BOTTOM written as a null pointer.
+/// Describes no memory, for a buffer without meaning on this rank; or MPI_BOTTOM, written as a null
+/// pointer.
 /// @param buffer  null.
-/// @param count  how many.
-/// @param type  of one element.
-/// @return what every operation takes in place of a range.
+/// @param count  number of elements.
+/// @param type  datatype of one element.
+/// @return a block that every operation takes in place of a range.
 [[nodiscard]] inline block elements(std::nullptr_t buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return {buffer, count, type};
 }
 
-/// A range of the one variable.
+/// Makes a range of one variable.
 /// @param variable  must live until the task has ended.
 /// @return a span of length one.
 template <typename T>
@@ -126,15 +129,16 @@ template <typename T>
 /// The type of in_place.
 struct in_place_t {};
 
-/// In place of the buffer to send from: the contribution lies in the buffer to receive into (MPI_IN_PLACE).
+/// Replaces the send buffer: the contribution lies in the receive buffer (MPI_IN_PLACE).
 inline constexpr in_place_t in_place{};
 
-/// What an operation can send: a send_buffer, or the result of elements().
+/// An argument that an operation can send: a send_buffer, or the result of elements().
 template <typename T>
 concept outgoing =
     send_buffer<T> || std::same_as<std::remove_cvref_t<T>, const_block> || std::same_as<std::remove_cvref_t<T>, block>;
 
-/// What an operation can receive into: a recv_buffer, or the result of elements() on memory that is not const.
+/// An argument that an operation can receive into: a recv_buffer, or the result of elements() on
+/// memory that is not const.
 template <typename T>
 concept incoming = recv_buffer<T> || std::same_as<std::remove_cvref_t<T>, block>;
 
@@ -176,7 +180,7 @@ template <incoming T>
 } // namespace frontend
 /// @endcond
 
-/// Two buffers of one element type; a block fits any.
+/// Two buffers with one element type; a block fits any buffer.
 template <typename Left, typename Right>
 concept same_element = std::is_void_v<frontend::element_t<Left>> || std::is_void_v<frontend::element_t<Right>> ||
                        std::same_as<frontend::element_t<Left>, frontend::element_t<Right>>;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one exception of the C++ face: a call could not be carried out. How a task ended is no exception but a value
-// (outcome.hpp), since a failed message is something that a program decides about, often far from where it posted it.
+// The only exception of the C++ interface: a call could not be carried out. How a task ended is a
+// value (outcome.hpp) and no exception, since the program often decides about a failed message far
+// from its post.
 #pragma once
 
 #include <commtask/commtask.h>
@@ -12,14 +13,15 @@
 
 namespace commtask {
 
-/// A call could not be carried out and has changed nothing. what() is the sentence that names the argument.
+/// A call could not be carried out and has changed nothing. what() is a sentence that names the
+/// argument.
 class error : public std::runtime_error {
 public:
     /// @param code  a negative commtask_code.
-    /// @param sentence  what was wrong.
+    /// @param sentence  the text of what().
     error(int code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
 
-    /// Which kind of refusal it was.
+    /// Returns the code of the refusal.
     /// @return a commtask_code, e.g. COMMTASK_ERR_RANK.
     [[nodiscard]] int code() const noexcept { return code_; }
 
@@ -35,7 +37,7 @@ namespace frontend {
     throw error{code, sentence.empty() ? commtask_error_string(code) : sentence};
 }
 
-/// For functions that either do what they are told or return the code of a refusal.
+/// Throws if a function returned a negative code.
 inline void check(int code) {
     if (code != COMMTASK_OK) refuse(code);
 }

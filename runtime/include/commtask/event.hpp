@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An event that compute threads signal and tasks wait for, owned by one object. Share it by reference: a copy would leave
-// open who gives it back. Posting a task after an event costs nothing more than posting it after a task.
+// An event that compute threads signal and tasks wait for, owned by one object. Share it by
+// reference: with copies it would be open which owner gives the event back. A predecessor event
+// costs a post no more than a predecessor task.
 #pragma once
 
 #include <commtask/error.hpp>
@@ -10,10 +11,11 @@
 
 namespace commtask {
 
-/// Complete after a number of signals. Any thread may signal; the owner outlives the last signal.
+/// An event that is complete after a number of signals. Any thread may signal; the owner must
+/// outlive the last signal.
 class event {
 public:
-    /// @param n_signals  how many signals it takes, at least 1.
+    /// @param n_signals  number of signals that complete the event, at least 1.
     /// @throws error  if `n_signals` is 0, the library is not initialised or there is no memory.
     explicit event(unsigned n_signals = 1) { frontend::check(commtask_event_create(n_signals, &handle_)); }
 
@@ -22,7 +24,7 @@ public:
     /// @param other  is empty afterwards.
     event(event&& other) noexcept : handle_(std::exchange(other.handle_, COMMTASK_EVENT_NULL)) {}
     /// @param other  is empty afterwards.
-    /// @return this event; what it held before is given back.
+    /// @return this event; its previous event is given back.
     event& operator=(event&& other) noexcept {
         event taken{std::move(other)};
         std::swap(handle_, taken.handle_);
@@ -34,15 +36,15 @@ public:
     }
 
     /// Signals once; the last signal lets the successors start.
-    /// @throws error  if it was signalled more often than it was made for.
+    /// @throws error  if it was signalled more than n_signals times.
     void signal() { frontend::check(commtask_event_signal(handle_)); }
 
     /// Signals once, for places that must not throw, e.g. callbacks.
-    /// @return false if it was signalled more often than it was made for.
+    /// @return false if it was signalled more than n_signals times.
     [[nodiscard]] bool try_signal() noexcept { return commtask_event_signal(handle_) == COMMTASK_OK; }
 
-    /// The C handle.
-    /// @return a handle that this object keeps.
+    /// Returns the C handle.
+    /// @return a handle that this object still owns.
     [[nodiscard]] commtask_event_t native() const noexcept { return handle_; }
 
 private:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
- * Reading and writing files of MPI. The task ends when the buffer is the caller's again; its status says how many
- * bytes there were. Those that all ranks do together are ordered by default, as collectives of their communicator
- * are. */
+ * Reads and writes of MPI files. The task ends when the buffer belongs to the caller again; its
+ * status has the number of bytes. Collective reads and writes are ordered by default, like the
+ * collectives of their communicator. */
 #ifndef COMMTASK_FILES_H
 #define COMMTASK_FILES_H
 
@@ -12,12 +12,12 @@
 extern "C" {
 #endif
 
-/** Reads at the file pointer.
- *  @param buffer  where to read to
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+/** Reads at the individual file pointer.
+ *  @param buffer  receives the data
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read(void* buffer, MPI_Count count, MPI_Datatype type,
                                                                    MPI_File file, MPI_Comm comm) COMMTASK_NOEXCEPT {
@@ -29,13 +29,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read(void* buffer,
     return op;
 }
 
-/** Reads from an offset.
- *  @param offset  where in the file, in elements of its view
- *  @param buffer  where to read to
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+/** Reads at an explicit offset.
+ *  @param offset  offset in the file, in etypes of its view
+ *  @param buffer  receives the data
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at(MPI_Offset offset, void* buffer, MPI_Count count,
                                                                       MPI_Datatype type, MPI_File file,
@@ -49,12 +49,12 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at(MPI_Offset
     return op;
 }
 
-/** Reads at the file pointer, collectively.
- *  @param buffer  where to read to
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+/** Reads at the individual file pointer, collectively.
+ *  @param buffer  receives the data
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_all(void* buffer, MPI_Count count, MPI_Datatype type,
                                                                        MPI_File file, MPI_Comm comm) COMMTASK_NOEXCEPT {
@@ -66,13 +66,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_all(void* buf
     return op;
 }
 
-/** Reads from an offset, collectively.
- *  @param offset  where in the file, in elements of its view
- *  @param buffer  where to read to
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+/** Reads at an explicit offset, collectively.
+ *  @param offset  offset in the file, in etypes of its view
+ *  @param buffer  receives the data
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at_all(MPI_Offset offset, void* buffer,
                                                                           MPI_Count count, MPI_Datatype type,
@@ -88,11 +88,11 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at_all(MPI_Of
 }
 
 /** Reads at the shared file pointer.
- *  @param buffer  where to read to
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+ *  @param buffer  receives the data
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_shared(void* buffer, MPI_Count count,
                                                                           MPI_Datatype type, MPI_File file,
@@ -105,12 +105,12 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_shared(void* 
     return op;
 }
 
-/** Writes at the file pointer.
- *  @param buffer  what to write
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+/** Writes at the individual file pointer.
+ *  @param buffer  the data to write
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write(const void* buffer, MPI_Count count,
                                                                     MPI_Datatype type, MPI_File file,
@@ -123,13 +123,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write(const void* 
     return op;
 }
 
-/** Writes to an offset.
- *  @param offset  where in the file, in elements of its view
- *  @param buffer  what to write
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+/** Writes at an explicit offset.
+ *  @param offset  offset in the file, in etypes of its view
+ *  @param buffer  the data to write
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at(MPI_Offset offset, const void* buffer,
                                                                        MPI_Count count, MPI_Datatype type,
@@ -143,12 +143,12 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at(MPI_Offse
     return op;
 }
 
-/** Writes at the file pointer, collectively.
- *  @param buffer  what to write
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+/** Writes at the individual file pointer, collectively.
+ *  @param buffer  the data to write
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_all(const void* buffer, MPI_Count count,
                                                                         MPI_Datatype type, MPI_File file,
@@ -161,13 +161,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_all(const vo
     return op;
 }
 
-/** Writes to an offset, collectively.
- *  @param offset  where in the file, in elements of its view
- *  @param buffer  what to write
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+/** Writes at an explicit offset, collectively.
+ *  @param offset  offset in the file, in etypes of its view
+ *  @param buffer  the data to write
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at_all(MPI_Offset offset, const void* buffer,
                                                                            MPI_Count count, MPI_Datatype type,
@@ -183,11 +183,11 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at_all(MPI_O
 }
 
 /** Writes at the shared file pointer.
- *  @param buffer  what to write
- *  @param count  elements
- *  @param type  of one element
- *  @param file  open; it must not be closed before the task has ended
- *  @param comm  whose order the task belongs to
+ *  @param buffer  the data to write
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param file  an open file; must not be closed before the task has ended
+ *  @param comm  the communicator whose order the task takes part in
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_shared(const void* buffer, MPI_Count count,
                                                                            MPI_Datatype type, MPI_File file,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small parts that the C++ face shares: an array of C handles that allocates only when it is long, and durations as the
-// C interface counts them. Nothing here is for callers.
+// Shared parts of the C++ interface: an array of C handles that allocates only if it is long, and
+// durations in the units of the C interface. Internal.
 #pragma once
 
 #include <commtask/error.hpp>
@@ -16,7 +16,7 @@
 /// @cond
 namespace commtask::frontend {
 
-/// Handles in a row. Up to `Inline` of them lie in the object itself.
+/// An array of handles. Up to `Inline` of them lie in the object itself.
 template <typename Handle, std::size_t Inline>
 class handle_list {
 public:
@@ -39,7 +39,8 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Rounded up, so that no wait is shorter than asked for; past the largest number: for ever.
+/// Converts a duration to nanoseconds, rounded up so that no wait is too short. A duration beyond
+/// the largest number means no limit.
 template <typename Rep, typename Period>
 [[nodiscard]] std::int64_t timeout_ns(std::chrono::duration<Rep, Period> timeout) {
     using wide_ns = std::chrono::duration<long double, std::nano>;
@@ -50,7 +51,7 @@ template <typename Rep, typename Period>
     return static_cast<long double>(whole) < wanted ? whole + 1 : whole;
 }
 
-/// For functions whose result may also be that of a task, which is in its outcome.
+/// Throws if a wait was refused. The code of a task is no error here, since the outcome has it.
 inline void check_waited(int code) {
     if (code != COMMTASK_OK && code != COMMTASK_FAILED && code != COMMTASK_CANCELED) refuse(code);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a task whose handle is dropped. A task that is still open writes to its buffers, which may be about to go: an exception
-// that passes, the end of a scope and the end of a routine end the task first. Otherwise it goes on. Nothing here is for callers.
+// The end of a task whose handle is dropped. An open task writes to its buffers, which may be about
+// to go out of scope. So the task is canceled and waited for if an exception unwinds the handle, or
+// if a scope or a routine ends. Otherwise the task goes on. Internal.
 #pragma once
 
 #include <commtask/error.hpp>
@@ -16,14 +17,15 @@
 /// @cond
 namespace commtask::frontend {
 
-/// Cancels, then waits. Never throws and, where a thread must not wait, never hangs.
+/// Cancels tasks, then waits for them. It never throws. If the thread must not wait, it does not
+/// wait.
 inline void join(std::size_t n_tasks, commtask_t* tasks) noexcept {
     if (commtask_join(n_tasks, tasks) != COMMTASK_ERR_WORKER_THREAD) return;
     commtask_say("a task was dropped where it cannot be waited for, in a callback: it was canceled, and what it has "
                  "begun may go on");
 }
 
-/// Open tasks that end with a scope, or with a routine. One thread at a time.
+/// Open tasks that end with a scope or a routine. One thread at a time may use it.
 class owner {
 public:
     owner() noexcept = default;
@@ -31,12 +33,13 @@ public:
     owner& operator=(const owner&) = delete;
     ~owner() = default;
 
-    /// The calling thread's; null: it is in none.
+    /// Returns the innermost owner of the calling thread; null: none.
     [[nodiscard]] static owner* innermost() noexcept { return of_thread(); }
-    /// @return the one before
+    /// Sets the innermost owner of the calling thread.
+    /// @return the previous owner
     static owner* enter(owner* next) noexcept { return std::exchange(of_thread(), next); }
 
-    /// A task goes on, and is this owner's from now on.
+    /// Adds a task that goes on and now belongs to this owner.
     void add(commtask_t handle) noexcept {
         if (lets_go_) {
             static_cast<void>(commtask_release(&handle));
@@ -50,13 +53,13 @@ public:
         }
     }
 
-    /// Whether a handle that is dropped now must not go on.
+    /// Tells whether a task whose handle is dropped now must be joined.
     [[nodiscard]] bool joins_now() const noexcept { return is_leaving_ || std::uncaught_exceptions() > n_exceptions_; }
     void is_entered() noexcept { n_exceptions_ = std::uncaught_exceptions(); }
-    /// From here on the variables go.
+    /// Marks the end of the scope: its variables are destroyed from here on.
     void leave() noexcept { is_leaving_ = true; }
 
-    /// From here on handles that are dropped are given back.
+    /// From here on, tasks whose handles are dropped go on without an owner.
     void let_all_go() noexcept { lets_go_ = true; }
 
     void join_all() noexcept {
@@ -64,7 +67,7 @@ public:
         open_.clear();
     }
     /// Waits without canceling.
-    /// @return as commtask_wait_all; COMMTASK_CANCELED also of what ended earlier
+    /// @return as commtask_wait_all; COMMTASK_CANCELED also for tasks that ended earlier
     [[nodiscard]] int wait_all() noexcept {
         const int code = commtask_wait_all(open_.size(), open_.data(), -1, nullptr);
         std::erase(open_, COMMTASK_NULL);
@@ -73,7 +76,7 @@ public:
     void cancel_all() noexcept {
         for (const commtask_t each : open_) static_cast<void>(commtask_cancel(each));
     }
-    /// They go on.
+    /// Lets all tasks go on without an owner.
     void let_go() noexcept {
         for (commtask_t& each : open_) static_cast<void>(commtask_release(&each));
         open_.clear();
@@ -85,7 +88,8 @@ private:
         return innermost_of_thread;
     }
 
-    /// A loop that drops its handles must not have this grow.
+    /// Removes tasks that have ended, so that a loop that drops its handles does not let the list
+    /// grow.
     void forget_ended() noexcept {
         for (commtask_t& each : open_) static_cast<void>(commtask_wait_for(&each, 0, nullptr));
         std::erase(open_, COMMTASK_NULL);
@@ -97,7 +101,7 @@ private:
     bool lets_go_ = false;
 };
 
-/// While one of these lives, the thread is in no scope, or in another one.
+/// Sets the innermost owner of the thread for its lifetime; null: none.
 class in_owner {
 public:
     explicit in_owner(owner* next) noexcept : before_(owner::enter(next)) {}
@@ -109,7 +113,8 @@ private:
     owner* before_;
 };
 
-/// While a function of the program is called back: the thread may wait in a scope, or join, and the function is no part of that.
+/// Active while a function of the program is called back. The thread may be waiting in a scope, or
+/// joining, and tasks of the function must not belong to that scope.
 class in_callback {
 public:
     in_callback() noexcept { mine_.let_all_go(); }
@@ -119,7 +124,7 @@ private:
     in_owner scope_{&mine_};
 };
 
-/// The end of a `task` that nobody has waited for.
+/// Ends the handle of a `task` object that was not waited for.
 inline void drop(commtask_t handle) noexcept {
     owner* const mine = owner::innermost();
     if (mine == nullptr ? std::uncaught_exceptions() > 0 : mine->joins_now()) {

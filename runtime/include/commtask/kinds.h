@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
- * The kinds of operations. A program makes operations by the functions of <commtask/operations.h>, and learns about
- * a kind that it is told of by commtask_kind_describe. */
+ * The kinds of operations. A program makes operations by the functions of
+ * <commtask/operations.h>; commtask_kind_describe describes a kind. */
 #ifndef COMMTASK_KINDS_H
 #define COMMTASK_KINDS_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** What kind of operation; one for each family of MPI functions. */
+/** Kind of an operation. */
 typedef enum commtask_kind {
     COMMTASK_OP_SEND = 1,                  /**< commtask_op_send */
     COMMTASK_OP_SSEND = 2,                 /**< commtask_op_ssend */

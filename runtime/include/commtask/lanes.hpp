@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes in C++: thin over lanes.h, whose contracts hold. What is made is MPI's own handle, which the caller frees: an owner
-// could not free it, since that is collective.
+// Lanes in C++: a thin layer over lanes.h, whose contracts hold. The functions return MPI's own
+// communicators, and the caller frees them. An owning object could not free them, since
+// MPI_Comm_free is collective.
 #pragma once
 
 #include <commtask/cpp20.hpp>
@@ -15,37 +16,41 @@
 
 namespace commtask {
 
-/// Duplicates of a communicator, one on each of the first lanes. Collective over `comm`.
+/// Duplicates a communicator, with one duplicate on each of the first lanes. Collective over
+/// `comm`.
 /// @param comm  the communicator.
-/// @param n_comms  how many: from 1 to the number of lanes, the same on all ranks.
-/// @return the duplicates, the one of lane 0 first; the caller frees them by MPI_Comm_free.
-/// @throws error  if there are not so many lanes, the ranks differ, or MPI cannot duplicate; std::bad_alloc
+/// @param n_comms  from 1 to the number of lanes, the same on all ranks.
+/// @return the duplicates, from lane 0 on; the caller frees them by MPI_Comm_free.
+/// @throws error  if there are not so many lanes, the ranks differ, or MPI cannot duplicate;
+///                std::bad_alloc
 [[nodiscard]] inline std::vector<MPI_Comm> split_lanes(MPI_Comm comm, int n_comms) {
     std::vector<MPI_Comm> made(n_comms > 0 ? static_cast<std::size_t>(n_comms) : 0, MPI_COMM_NULL);
     frontend::check(commtask_comm_split_lanes(comm, n_comms, made.data()));
     return made;
 }
 
-/// Says which lane serves a communicator, before its first task.
+/// Chooses the lane of a communicator before its first task.
 /// @param comm  the communicator.
 /// @param lane  counted from 0.
-/// @throws error  if there is no such lane, or another one serves it already.
+/// @throws error  if there is no such lane, or another lane serves `comm` already.
 inline void set_lane(MPI_Comm comm, int lane) { frontend::check(commtask_comm_set_lane(comm, lane)); }
 
-/// Asks which lane serves a communicator.
+/// Returns the lane that serves a communicator.
 /// @param comm  the communicator.
 /// @return the lane, counted from 0.
-/// @throws error  if it is null, freed or not a communicator.
+/// @throws error  if `comm` is null, freed or not a communicator.
 [[nodiscard]] inline int lane_of(MPI_Comm comm) {
     int lane = 0;
     frontend::check(commtask_comm_lane(comm, &lane));
     return lane;
 }
 
-/// Has several lanes serve the messages of one communicator. By message it is collective over `comm`.
-/// @param comm  the communicator, of which no message is half posted.
-/// @param by  what chooses the lane: commtask_comm_stripe says what each requires.
-/// @throws error  if the communicator's info does not promise what is needed, or the ranks differ; if it is striped otherwise.
+/// Stripes the messages of one communicator over several lanes. By message it is collective over
+/// `comm`.
+/// @param comm  the communicator; no message of it may be half posted.
+/// @param by  the key that chooses the lane: commtask_comm_stripe has the requirements.
+/// @throws error  if the communicator's info lacks a required key, the ranks differ, or it is
+///                striped in the other way.
 inline void spread(MPI_Comm comm, commtask_striping by) { frontend::check(commtask_comm_stripe(comm, by)); }
 
 } // namespace commtask

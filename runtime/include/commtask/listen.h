@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Standing receives: messages that come from anybody, at any time, in any number, each handed to a function. What active messages
- * and the exchange of spikes need: no receive is posted for a message, and no count is known before. */
+ * Active-message handlers: a function is called for each message with a given tag, from any
+ * rank, at any time. No receive is posted for a message, and the number of messages is not known
+ * before, as in active messages and in the exchange of spikes (docs/many.md). */
 #ifndef COMMTASK_LISTEN_H
 #define COMMTASK_LISTEN_H
 
@@ -11,73 +12,82 @@
 extern "C" {
 #endif
 
-/** A standing receive. Opaque. */
+/** A listener: the handler of one tag on one communicator, with its receives. Opaque. */
 typedef struct commtask_listener_s* commtask_listener_t;
 
-/** No standing receive. */
+/** No listener. */
 #define COMMTASK_LISTENER_NULL ((commtask_listener_t)0)
 
-/** A message that has come. Made by the library, which may add fields at the end. */
+/** A received message. Only the library makes it; later versions may add fields at the end. */
 typedef struct commtask_message {
-    size_t struct_size; /**< sizeof(commtask_message) of the library. */
-    void* data;         /**< What was sent, aligned to 64 bytes; the handler may write there. */
-    MPI_Count bytes;    /**< How much. */
-    int source;         /**< Who sent it. */
+    size_t struct_size; /**< sizeof(commtask_message) in the library. */
+    void* data;         /**< The received bytes, aligned to 64 bytes; the handler may write to them. */
+    MPI_Count bytes;    /**< Length, in bytes. */
+    int source;         /**< The rank that sent it. */
     int tag;            /**< Its tag. */
-    int error; /**< MPI_SUCCESS; or why it could not be received, e.g. it is longer than max_bytes: then `data` has no message. */
-    int error_class; /**< Its class, as MPI_Error_class gives it. */
+    int error;          /**< MPI_SUCCESS, or an MPI error, e.g. longer than max_bytes: `data` has no message. */
+    int error_class;    /**< Its class, as MPI_Error_class gives it. */
 } commtask_message;
 
-/** What a handler answers. */
+/** Return values of a handler. */
 enum {
-    COMMTASK_MESSAGE_DONE = 0, /**< Its memory may take the next message. */
-    COMMTASK_MESSAGE_KEPT = 1  /**< It stays until commtask_message_release. */
+    COMMTASK_MESSAGE_DONE = 0, /**< The library may reuse its memory. */
+    COMMTASK_MESSAGE_KEPT = 1  /**< It stays valid until commtask_message_release. */
 };
 
-/** Called for each message as commtask_callback is: on the worker or on a thread that drives; it may signal, fulfil, post and release
- *  messages, must not block and should not compute. What computes keeps the message and gives it to a thread or a task.
- *  Messages of one sender come in the order in which they were sent.
+/** Handler of a message. As a commtask_callback, it is called on the worker or on a thread that
+ *  makes progress. It may signal, fulfill, post and release messages; it must not block and should
+ *  not compute. To compute, keep the message and give it to a thread or a task. Messages of one
+ *  sender come in the order in which they were sent.
  *  @return COMMTASK_MESSAGE_DONE or COMMTASK_MESSAGE_KEPT. */
 typedef int (*commtask_message_handler)(commtask_message* message, void* argument);
 
-/** From now on receives every message with this tag on this communicator, whoever sends it and by whatever send, and calls the
- *  handler. At most n_slots messages are in the handler's hands or on the way to it; what comes beyond stays with MPI, and nothing is
- *  lost. Of those a send ends late that MPI does not buffer: ssend, and messages above its eager limit. Smaller ones hold no sender back
- *  and fill this rank's MPI: who may send many of them without being answered sends some by ssend.
- *  Nobody waits for a standing receive: it is in no list of unfinished tasks, and commtask_finalize ends it. As long as there is one, its
- *  worker looks for messages, in the way that COMMTASK_IDLE says.
- *  @param comm       the communicator. Free it after commtask_unlisten: of one that is freed before, each slot still receives the
- *                    message that MPI gives to its receive, and none is posted again.
- *  @param tag        of the messages, or MPI_ANY_TAG. Other receives that could take the same messages compete with this one.
- *  @param max_bytes  the longest message.
- *  @param n_slots    how many can be received at the same time, each with memory of its own; at least 1.
- *  @param handler    called for each message.
- *  @param argument   handed to it.
- *  @param listener   written on success, before the first message; give it back with commtask_unlisten.
- *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_COMM, ERR_TAG, ERR_COUNT: max_bytes is more than this MPI receives; ERR_NO_MEMORY,
- *          ERR_WORKER_THREAD: called in a function that MPI calls; ERR_NOT_INITIALIZED.
+/** Starts a listener: it receives every message with this tag on this communicator, by any send of
+ *  any rank, and calls the handler for it. At most n_slots messages are received or kept at the
+ *  same time. Further messages stay with MPI, and none is dropped. If MPI does not buffer such a
+ *  message (an ssend, or a message above its eager limit), its send ends late. Eager messages do
+ *  not delay their sender and fill the memory of this rank's MPI (docs/many.md).
+ *  A listener is in no list of unfinished tasks, and commtask_finalize ends it. While a listener
+ *  exists, its worker polls for messages, as COMMTASK_IDLE says.
+ *  @param comm  the communicator. Free it after commtask_unlisten. If it is freed before, each slot
+ *               still receives the message that MPI gives to its receive, and is not posted again.
+ *  @param tag  of the messages, or MPI_ANY_TAG. Other receives that match the same messages compete
+ *              with the listener.
+ *  @param max_bytes  length of the longest message, in bytes.
+ *  @param n_slots  number of messages that can be received at the same time, each with memory of
+ *                  its own; at least 1.
+ *  @param handler  called for each message.
+ *  @param argument  argument of the handler.
+ *  @param listener  written on success, before the first message; give it back with
+ *                   commtask_unlisten.
+ *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_COMM, ERR_TAG; ERR_COUNT: max_bytes is more than this MPI
+ *          receives; ERR_NO_MEMORY; ERR_WORKER_THREAD: called in a function that MPI calls;
+ *          ERR_NOT_INITIALIZED.
  *  @blocking Until the worker has posted the receives. */
 COMMTASK_API int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots,
                                  commtask_message_handler handler, void* argument,
                                  commtask_listener_t* listener) COMMTASK_NOEXCEPT;
 
-/** Gives a message back that a handler has kept.
- *  @param message  must not be touched any more. Null is left alone.
- *  @return COMMTASK_OK; ERR_NO_MEMORY: it is given back all the same, but its memory takes part again only when the next message has
- *          come or is given back. So it is where a driver finds no memory for the slot's next receive after this has returned, or after the
- *          handler was done with a message: a warning on stderr says so once for each listener. If that was the last slot, a new
- *          commtask_listen helps.
- *  @threads Any, at any time, also after commtask_unlisten and commtask_finalize; each message once. In the handler too, which then
- *           answers COMMTASK_MESSAGE_KEPT all the same.
+/** Gives back a message that a handler has kept.
+ *  @param message  must not be accessed afterwards. Null has no effect.
+ *  @return COMMTASK_OK; ERR_NO_MEMORY: the message is given back, but its slot is posted again only
+ *          when the next message has come or is given back. The same happens if the library has no
+ *          memory for the slot's next receive later, which a warning on stderr says once for each
+ *          listener. If it was the last slot, call commtask_listen again.
+ *  @threads Any, at any time, also after commtask_unlisten and commtask_finalize; once for each
+ *           message. The handler may call it, too, and then returns COMMTASK_MESSAGE_KEPT.
  *  @blocking As commtask_post. */
 COMMTASK_API int commtask_message_release(commtask_message* message) COMMTASK_NOEXCEPT;
 
-/** Ends a standing receive. Messages that MPI had taken for it before are still handed to the handler; those that come later stay
- *  with MPI, for other receives. Messages that were kept stay good until they are released.
- *  @param listener  set to COMMTASK_LISTENER_NULL. COMMTASK_LISTENER_NULL is left as it is.
- *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback or a handler, which may signal an
- *          event for another thread instead; ERR_NO_MEMORY: it goes on.
- *  @blocking Until the handler has been called for the last time, and threads that are giving a message back have done so. */
+/** Ends a listener. Messages that MPI has already matched with its receives are still given to the
+ *  handler. Later messages stay with MPI, for other receives. Kept messages stay valid until they
+ *  are released.
+ *  @param listener  set to COMMTASK_LISTENER_NULL. COMMTASK_LISTENER_NULL has no effect.
+ *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback
+ *          or a handler, which may signal an event for another thread instead; ERR_NO_MEMORY: the
+ *          listener goes on.
+ *  @blocking Until the handler has been called for the last time, and calls of
+ *            commtask_message_release in other threads have returned. */
 COMMTASK_API int commtask_unlisten(commtask_listener_t* listener) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus

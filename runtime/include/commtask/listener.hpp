@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Standing receives, owned by one object: a function is called for each message that comes with a tag, whoever sends it. It looks at
-// the message where it lies, or takes it along to a thread or a task that works on it.
+// Active-message handlers, owned by one object: a function is called for each message with a tag,
+// from any rank. It reads the message in place, or moves it to a thread or a task.
 #pragma once
 
 #include <commtask/closure.hpp>
@@ -15,49 +15,51 @@
 
 namespace commtask {
 
-/// A message that has come. The handler's as long as it runs; moved away, it stays until the object it was moved to is gone.
+/// A received message. It belongs to the handler until the handler returns. If the handler moves it
+/// to another object, the message stays until that object is destroyed.
 class message {
 public:
-    /// None.
+    /// Makes an empty object.
     message() noexcept = default;
     message(const message&) = delete;
     message& operator=(const message&) = delete;
-    /// @param other  has none afterwards; its memory is kept from now on.
+    /// @param other  is empty afterwards; the message is kept from now on.
     message(message&& other) noexcept : raw_(std::exchange(other.raw_, nullptr)), is_kept_(true) {}
-    /// @param other  has none afterwards.
-    /// @return this message; the one before is given back.
+    /// @param other  is empty afterwards.
+    /// @return this message; its previous message is given back.
     message& operator=(message&& other) noexcept {
         message taken{std::move(other)};
         std::swap(raw_, taken.raw_);
         std::swap(is_kept_, taken.is_kept_);
         return *this;
     }
-    /// Gives its memory back for the next message.
+    /// Gives the message back, so that its memory can take the next message.
     ~message() {
         if (is_kept_) static_cast<void>(commtask_message_release(raw_));
     }
 
-    /// Whether there is one.
+    /// Whether the object has a message.
     explicit operator bool() const noexcept { return raw_ != nullptr; }
-    /// Whether it was received: else it was longer than a slot, or MPI says error().
-    /// @return so it is.
+    /// Tells whether the message was received. Otherwise it was longer than max_bytes, or MPI
+    /// reported error().
+    /// @return true if it was received.
     [[nodiscard]] bool is_good() const noexcept { return raw_->error == MPI_SUCCESS; }
-    /// Why it was not received.
+    /// Returns the error of a message that was not received.
     /// @return an MPI error code.
     [[nodiscard]] int error() const noexcept { return raw_->error; }
-    /// Who sent it.
+    /// Returns the rank that sent the message.
     /// @return the rank.
     [[nodiscard]] int source() const noexcept { return raw_->source; }
-    /// Its tag.
+    /// Returns the tag.
     /// @return the tag.
     [[nodiscard]] int tag() const noexcept { return raw_->tag; }
-    /// What was sent.
-    /// @return the bytes, aligned to 64.
+    /// Returns the received bytes.
+    /// @return the bytes, aligned to 64 bytes.
     [[nodiscard]] std::span<std::byte> bytes() const noexcept {
         return {static_cast<std::byte*>(raw_->data), static_cast<std::size_t>(raw_->bytes)};
     }
-    /// What was sent, as elements of one type.
-    /// @return as many as the message has whole ones.
+    /// Returns the received elements of type T.
+    /// @return as many elements as the message has whole ones.
     template <plain_element T>
     [[nodiscard]] std::span<T> as() const noexcept {
         return {static_cast<T*>(raw_->data), static_cast<std::size_t>(raw_->bytes) / sizeof(T)};
@@ -68,20 +70,23 @@ private:
     explicit message(commtask_message* raw) noexcept : raw_(raw) {}
 
     commtask_message* raw_ = nullptr;
-    bool is_kept_ = false; ///< Else its handler runs.
+    bool is_kept_ = false; ///< False while its handler runs.
 };
 
-/// Receives messages from anybody for as long as it lives. Move-only; an empty one receives nothing.
+/// Receives messages of any rank during its lifetime. Move-only; an empty listener receives
+/// nothing.
 class listener {
 public:
-    /// An empty one.
+    /// Makes an empty listener.
     listener() noexcept = default;
-    /// From now on calls `handler(message&)` for each message, on the worker: it may signal, post and move the message away, must not
-    /// wait and should not compute. Messages of one sender come in their order.
+    /// Calls `handler(message&)` for each message from now on, on a progress thread. The handler
+    /// may signal, post and move the message away; it must not wait and should not compute.
+    /// Messages of one sender come in the order of their sends.
     /// @param comm  the communicator.
-    /// @param tag  of the messages, or MPI_ANY_TAG.
-    /// @param max_bytes  the longest message.
-    /// @param n_slots  how many can be here at the same time; those beyond wait with MPI, as commtask_listen says.
+    /// @param tag  tag of the messages, or MPI_ANY_TAG.
+    /// @param max_bytes  length of the longest message, in bytes.
+    /// @param n_slots  number of messages that can be received or kept at the same time; further
+    ///                 messages stay with MPI, as commtask_listen says.
     /// @param handler  must not throw.
     /// @throws error  if an argument is wrong, or there is no memory.
     template <std::invocable<message&> Handler>
@@ -100,24 +105,26 @@ public:
     listener(listener&& other) noexcept
         : handler_(std::move(other.handler_)), handle_(std::exchange(other.handle_, COMMTASK_LISTENER_NULL)) {}
     /// @param other  is empty afterwards.
-    /// @return this listener; the one before is ended.
+    /// @return this listener; its previous listener is ended.
     listener& operator=(listener&& other) noexcept {
         listener taken{std::move(other)};
         std::swap(handler_, taken.handler_);
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// As stop(). In a callback, where it cannot wait, and without memory it leaves handler and receives to commtask_finalize.
+    /// Ends the listener like stop(). In a callback, where it cannot wait, or without memory, it
+    /// leaves handler and receives to commtask_finalize.
     ~listener() {
         if (handle_ == COMMTASK_LISTENER_NULL) return;
         if (!frontend::has_let_go(commtask_unlisten(&handle_))) static_cast<void>(handler_.release());
     }
 
-    /// Waits until the handler has been called for the last time. Messages that were moved away stay good.
+    /// Ends the listener: waits until the handler has been called for the last time. Messages that
+    /// were moved away stay valid.
     /// @throws error  in a callback, or without memory.
     void stop() { frontend::check(commtask_unlisten(&handle_)); }
 
-    /// Whether it receives.
+    /// Whether the object has a running listener.
     explicit operator bool() const noexcept { return handle_ != COMMTASK_LISTENER_NULL; }
 
 private:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
- * Many messages by one operation: one buffer to many ranks, blocks to and from the ranks of a list, a buffer that
- * goes part by part. Who is at the other end need not know: multicast and many_to_many are plain messages, which
- * match any send and receive. Lists and arrays of more than 16 entries must live until the task has ended. */
+ * Operations of many messages: one buffer to many ranks, blocks to and from the ranks of lists,
+ * and partitioned sends and receives. The messages of multicast and many_to_many match any send
+ * and receive. Lists and arrays of more than 16 entries must live until the task has ended. */
 #ifndef COMMTASK_MANY_H
 #define COMMTASK_MANY_H
 
@@ -12,13 +12,14 @@
 extern "C" {
 #endif
 
-/** One buffer to each rank of a list, as one task. The ranks post any receive.
- *  @param buffer  what to send
- *  @param count  elements
- *  @param type  of one element
- *  @param dests  the ranks that receive; MPI_PROC_NULL gets nothing
- *  @param n_dests  how many
- *  @param tag  of the message
+/** Sends one buffer to each rank of a list, as one task. The destinations receive it by any
+ *  receive.
+ *  @param buffer  the send buffer
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param dests  ranks of the destinations; MPI_PROC_NULL: no message
+ *  @param n_dests  number of destinations
+ *  @param tag  tag of the message
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_multicast(const void* buffer, MPI_Count count,
@@ -34,22 +35,22 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_multicast(const void* b
     return op;
 }
 
-/** A block to each rank of a list, and one from each rank of another list, as one task. The other ranks may use any
- *  sends and receives. The status has the bytes of all received blocks. Counts are MPI_Count and displacements
- *  MPI_Aint, as in MPI-4's _c functions.
- *  @param send_buffer  what to send
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param dests  the ranks that receive; MPI_PROC_NULL gets nothing
- *  @param n_dests  how many
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
- *  @param sources  the ranks that send; MPI_PROC_NULL sends nothing
- *  @param n_sources  how many
- *  @param tag  of all messages, sent and received
+/** Sends a block to each rank of a list and receives a block from each rank of another list, as one
+ *  task. The other ranks may use any sends and receives. The status has the bytes of all received
+ *  blocks. Counts are MPI_Count and displacements MPI_Aint, as in MPI-4's _c functions.
+ *  @param send_buffer  the send buffer
+ *  @param send_counts  number of elements for each rank
+ *  @param send_displs  displacement of the block for each rank, in elements
+ *  @param send_type  datatype of one element sent
+ *  @param dests  ranks of the destinations; MPI_PROC_NULL: no message
+ *  @param n_dests  number of destinations
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in elements
+ *  @param recv_type  datatype of one element received
+ *  @param sources  ranks of the sources; MPI_PROC_NULL: no message
+ *  @param n_sources  number of sources
+ *  @param tag  tag of all messages, sent and received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_many_to_many(
@@ -73,22 +74,22 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_many_to_many(
     return op;
 }
 
-/** A block to each rank of a list, and one from each rank of another list, as one task. The other ranks may use any
- *  sends and receives. The status has the bytes of all received blocks. Counts and displacements are int, as in
- *  MPI-3.1.
- *  @param send_buffer  what to send
- *  @param send_counts  elements for each rank
- *  @param send_displs  where each block begins, in elements
- *  @param send_type  of one element sent
- *  @param dests  the ranks that receive; MPI_PROC_NULL gets nothing
- *  @param n_dests  how many
- *  @param recv_buffer  where to receive
- *  @param recv_counts  elements from each rank
- *  @param recv_displs  where each block goes, in elements
- *  @param recv_type  of one element received
- *  @param sources  the ranks that send; MPI_PROC_NULL sends nothing
- *  @param n_sources  how many
- *  @param tag  of all messages, sent and received
+/** Sends a block to each rank of a list and receives a block from each rank of another list, as one
+ *  task. The other ranks may use any sends and receives. The status has the bytes of all received
+ *  blocks. Counts and displacements are int, as in MPI-3.1.
+ *  @param send_buffer  the send buffer
+ *  @param send_counts  number of elements for each rank
+ *  @param send_displs  displacement of the block for each rank, in elements
+ *  @param send_type  datatype of one element sent
+ *  @param dests  ranks of the destinations; MPI_PROC_NULL: no message
+ *  @param n_dests  number of destinations
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_counts  number of elements from each rank
+ *  @param recv_displs  displacement of the block from each rank, in elements
+ *  @param recv_type  datatype of one element received
+ *  @param sources  ranks of the sources; MPI_PROC_NULL: no message
+ *  @param n_sources  number of sources
+ *  @param tag  tag of all messages, sent and received
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_many_to_many_int(
@@ -113,13 +114,15 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_many_to_many_int(
     return op;
 }
 
-/** Send in partitions, which commtask_plan_pready_range releases. For plans only; the receiver records a precv.
- *  @param buffer  what to send
- *  @param n_partitions  into how many equal parts the buffer falls; the other side may have another number
- *  @param count  elements of each partition
- *  @param type  of one element
- *  @param dest  the rank that receives
- *  @param tag  of the message
+/** Partitioned send, for plans only: commtask_plan_pready_range marks its partitions ready. The
+ *  receiver records a precv.
+ *  @param buffer  the send buffer
+ *  @param n_partitions  number of equal partitions of the buffer; the other side may have another
+ *  number
+ *  @param count  number of elements of each partition
+ *  @param type  datatype of one element
+ *  @param dest  rank of the destination
+ *  @param tag  tag of the message
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_psend(const void* buffer, int n_partitions, MPI_Count count,
@@ -135,14 +138,15 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_psend(const void* buffe
     return op;
 }
 
-/** Receive in partitions, which commtask_plan_parrived tests. For plans only; the sender records a psend of as
- *  many bytes.
- *  @param buffer  where to receive
- *  @param n_partitions  into how many equal parts the buffer falls; the other side may have another number
- *  @param count  elements of each partition
- *  @param type  of one element
- *  @param source  the rank that sends
- *  @param tag  of the message
+/** Partitioned receive, for plans only: commtask_plan_parrived tests its partitions. The sender
+ *  records a psend of as many bytes.
+ *  @param buffer  the receive buffer
+ *  @param n_partitions  number of equal partitions of the buffer; the other side may have another
+ *  number
+ *  @param count  number of elements of each partition
+ *  @param type  datatype of one element
+ *  @param source  rank of the source
+ *  @param tag  tag of the message
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_precv(void* buffer, int n_partitions, MPI_Count count,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many messages by one operation, as values for post(): one buffer to many ranks, blocks to and from the ranks of lists, buffers in
-// partitions. Lists, arrays and buffers must live until the task has ended; recorded, until the plan is gone.
+// Operations of many messages, as values for post(): one buffer to many ranks, blocks to and from
+// the ranks of lists, and partitioned sends and receives. Lists, arrays and buffers must live until
+// the task has ended; if they are recorded, until the plan is released.
 #pragma once
 
 #include <commtask/collectives_v.hpp>
@@ -12,7 +13,7 @@
 
 namespace commtask {
 
-/// A lasting list of ranks.
+/// A list of ranks that is no temporary.
 template <typename T>
 concept rank_list = std::ranges::contiguous_range<T> && std::ranges::sized_range<T> && std::ranges::borrowed_range<T> &&
                     std::same_as<std::ranges::range_value_t<T>, int>;
@@ -29,10 +30,10 @@ namespace frontend {
 } // namespace frontend
 /// @endcond
 
-/// One buffer to each rank of a list; they receive it by any receive.
-/// @param buffer  what to send.
-/// @param dests  the ranks.
-/// @param tag  of the message.
+/// Sends one buffer to each rank of a list. The destinations receive it by any receive.
+/// @param buffer  the data to send.
+/// @param dests  ranks of the destinations.
+/// @param tag  tag of the message.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Buffer, rank_list Ranks>
@@ -42,16 +43,17 @@ template <outgoing Buffer, rank_list Ranks>
                                            static_cast<int>(std::ranges::size(dests)), tag, comm)};
 }
 
-/// A block to each rank of a list, and one from each rank of another; others may send and receive the blocks by any message.
-/// @param send_buffer  where the blocks to send are.
-/// @param send_counts  elements for each of `dests`.
-/// @param send_displs  where each block begins, in elements.
-/// @param dests  the ranks that receive.
-/// @param recv_buffer  where the blocks go.
-/// @param recv_counts  elements from each of `sources`.
-/// @param recv_displs  where each block goes, in elements.
-/// @param sources  the ranks that send.
-/// @param tag  of all messages.
+/// Sends a block to each rank of a list and receives a block from each rank of another list. The
+/// other ranks may use any sends and receives.
+/// @param send_buffer  the send buffer.
+/// @param send_counts  number of elements for each of `dests`.
+/// @param send_displs  displacement of each block, in elements.
+/// @param dests  ranks of the destinations.
+/// @param recv_buffer  the receive buffer.
+/// @param recv_counts  number of elements from each of `sources`.
+/// @param recv_displs  displacement of each block, in elements.
+/// @param sources  ranks of the sources.
+/// @param tag  tag of all messages.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Send, count_array Counts, displs_array<Counts> Displs, rank_list Dests, incoming Recv,
@@ -75,14 +77,15 @@ template <outgoing Send, count_array Counts, displs_array<Counts> Displs, rank_l
     }
 }
 
-/// Send in partitions, for plan::record(): each leaves when plan::ready() says that it is filled.
-/// @param buffer  what to send; its size is a multiple of n_partitions.
-/// @param n_partitions  how many.
-/// @param dest  the rank that receives, by precv().
-/// @param tag  of the message.
+/// Partitioned send, for plan::record(): plan::pready_range() marks partitions ready, and they are
+/// sent.
+/// @param buffer  the data to send; its size is a multiple of n_partitions.
+/// @param n_partitions  number of partitions.
+/// @param dest  rank of the destination, which receives by precv().
+/// @param tag  tag of the message.
 /// @param comm  the communicator.
 /// @return the operation, for post() in a recording.
-/// @throws error  if the buffer has no such equal parts.
+/// @throws error  if the buffer cannot be divided into n_partitions equal parts.
 template <outgoing Buffer>
 [[nodiscard]] operation psend(Buffer&& buffer, int n_partitions, int dest, int tag, MPI_Comm comm) {
     const const_block from = frontend::to_send(std::forward<Buffer>(buffer));
@@ -90,14 +93,15 @@ template <outgoing Buffer>
     return operation{commtask_op_psend(from.buffer, n_partitions, each, from.type, dest, tag, comm)};
 }
 
-/// Receive in partitions, for plan::record(): plan::arrived() asks for each.
-/// @param buffer  where to receive; as large as the buffer of the psend(), and a multiple of n_partitions.
-/// @param n_partitions  how many; the sender may have another number.
-/// @param source  the rank that sends, by psend().
-/// @param tag  of the message.
+/// Partitioned receive, for plan::record(): plan::parrived() tests partitions.
+/// @param buffer  the receive buffer; as large as the buffer of the psend(), and a multiple of
+///                n_partitions.
+/// @param n_partitions  number of partitions; the sender may have another number.
+/// @param source  rank of the source, which sends by psend().
+/// @param tag  tag of the message.
 /// @param comm  the communicator.
 /// @return the operation, for post() in a recording.
-/// @throws error  if the buffer has no such equal parts.
+/// @throws error  if the buffer cannot be divided into n_partitions equal parts.
 template <incoming Buffer>
 [[nodiscard]] operation precv(Buffer&& buffer, int n_partitions, int source, int tag, MPI_Comm comm) {
     const block into = frontend::to_recv(std::forward<Buffer>(buffer));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
- * The messages among the operations: sends, receives, both at once, and receives in two steps, of which the first
- * finds out how long the message is. */
+ * Point-to-point operations: sends, receives, send-receives, and matched probes with their
+ * receives. */
 #ifndef COMMTASK_MESSAGES_H
 #define COMMTASK_MESSAGES_H
 
@@ -12,11 +12,11 @@ extern "C" {
 #endif
 
 /** Standard send.
- *  @param buffer  what to send
- *  @param count  elements
- *  @param type  of one element
- *  @param dest  the rank that receives
- *  @param tag  of the message
+ *  @param buffer  the send buffer
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param dest  rank of the destination
+ *  @param tag  tag of the message
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_send(const void* buffer, MPI_Count count, MPI_Datatype type,
@@ -31,11 +31,11 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_send(const void* buffer
 }
 
 /** Synchronous send: ends when the receive has started.
- *  @param buffer  what to send
- *  @param count  elements
- *  @param type  of one element
- *  @param dest  the rank that receives
- *  @param tag  of the message
+ *  @param buffer  the send buffer
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param dest  rank of the destination
+ *  @param tag  tag of the message
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_ssend(const void* buffer, MPI_Count count, MPI_Datatype type,
@@ -49,12 +49,12 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_ssend(const void* buffe
     return op;
 }
 
-/** Buffered send, from the buffer that MPI_Buffer_attach gave.
- *  @param buffer  what to send
- *  @param count  elements
- *  @param type  of one element
- *  @param dest  the rank that receives
- *  @param tag  of the message
+/** Buffered send, from the buffer of MPI_Buffer_attach.
+ *  @param buffer  the send buffer
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param dest  rank of the destination
+ *  @param tag  tag of the message
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_bsend(const void* buffer, MPI_Count count, MPI_Datatype type,
@@ -69,11 +69,11 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_bsend(const void* buffe
 }
 
 /** Ready send: the receive must be posted already.
- *  @param buffer  what to send
- *  @param count  elements
- *  @param type  of one element
- *  @param dest  the rank that receives
- *  @param tag  of the message
+ *  @param buffer  the send buffer
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param dest  rank of the destination
+ *  @param tag  tag of the message
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_rsend(const void* buffer, MPI_Count count, MPI_Datatype type,
@@ -88,11 +88,11 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_rsend(const void* buffe
 }
 
 /** Receive.
- *  @param buffer  where to receive
- *  @param count  elements
- *  @param type  of one element
- *  @param source  the rank that sends, or MPI_ANY_SOURCE
- *  @param tag  of the message, or MPI_ANY_TAG
+ *  @param buffer  the receive buffer
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param source  rank of the source, or MPI_ANY_SOURCE
+ *  @param tag  tag of the message, or MPI_ANY_TAG
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_recv(void* buffer, MPI_Count count, MPI_Datatype type,
@@ -106,17 +106,17 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_recv(void* buffer, MPI_
     return op;
 }
 
-/** Sends one message and receives another; ends when both are done. The status is the receive's.
- *  @param send_buffer  what to send
- *  @param send_count  elements
- *  @param send_type  of one element sent
- *  @param dest  the rank that receives
- *  @param send_tag  of the message sent
- *  @param recv_buffer  where to receive
- *  @param recv_count  elements
- *  @param recv_type  of one element received
- *  @param source  the rank that sends, or MPI_ANY_SOURCE
- *  @param recv_tag  of the message received, or MPI_ANY_TAG
+/** Sends one message and receives another; ends when both have ended. The status is the receive's.
+ *  @param send_buffer  the send buffer
+ *  @param send_count  number of elements
+ *  @param send_type  datatype of one element sent
+ *  @param dest  rank of the destination
+ *  @param send_tag  tag of the message sent
+ *  @param recv_buffer  the receive buffer
+ *  @param recv_count  number of elements
+ *  @param recv_type  datatype of one element received
+ *  @param source  rank of the source, or MPI_ANY_SOURCE
+ *  @param recv_tag  tag of the message received, or MPI_ANY_TAG
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_sendrecv(const void* send_buffer, MPI_Count send_count,
@@ -139,13 +139,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_sendrecv(const void* se
 }
 
 /** Sends a buffer and receives another message into it. The status is the receive's.
- *  @param buffer  what to send, then what was received
- *  @param count  elements
- *  @param type  of one element
- *  @param dest  the rank that receives
- *  @param send_tag  of the message sent
- *  @param source  the rank that sends, or MPI_ANY_SOURCE
- *  @param recv_tag  of the message received, or MPI_ANY_TAG
+ *  @param buffer  the data to send, then the received data
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param dest  rank of the destination
+ *  @param send_tag  tag of the message sent
+ *  @param source  rank of the source, or MPI_ANY_SOURCE
+ *  @param recv_tag  tag of the message received, or MPI_ANY_TAG
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_sendrecv_replace(void* buffer, MPI_Count count,
@@ -163,10 +163,11 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_sendrecv_replace(void* 
     return op;
 }
 
-/** Waits for a matching message and takes it out of the queue; its size is in the status.
+/** Matched probe, as MPI_Mprobe: waits for a message, which only mrecv can receive then. The status
+ *  has its size.
  *  @param message  written when the task completes; give it to commtask_op_mrecv
- *  @param source  the rank that sends, or MPI_ANY_SOURCE
- *  @param tag  of the message, or MPI_ANY_TAG
+ *  @param source  rank of the source, or MPI_ANY_SOURCE
+ *  @param tag  tag of the message, or MPI_ANY_TAG
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_mprobe(MPI_Message* message, int source, int tag,
@@ -178,10 +179,10 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_mprobe(MPI_Message* mes
     return op;
 }
 
-/** Receives a message that an mprobe took.
- *  @param buffer  where to receive
- *  @param count  elements
- *  @param type  of one element
+/** Receives the message of an mprobe.
+ *  @param buffer  the receive buffer
+ *  @param count  number of elements
+ *  @param type  datatype of one element
  *  @param message  from the mprobe, read when the task starts; set to MPI_MESSAGE_NULL
  *  @param comm  the communicator
  *  @return the operation, for commtask_post. */

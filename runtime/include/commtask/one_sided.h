@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
- * The one-sided operations, on a window that commtask_win_register has made known. A task of put or accumulate ends
- * when its buffer is free again; a flush that comes after it says that the data are at the target. */
+ * One-sided operations on a registered window (window.h). A put or accumulate ends when its
+ * buffer may be reused. When a later flush has ended, the data are at the target. */
 #ifndef COMMTASK_ONE_SIDED_H
 #define COMMTASK_ONE_SIDED_H
 
@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/** Writes into a window. Ends when the buffer is free; a flush completes it at the target.
- *  @param buffer  what to write
- *  @param count  elements
- *  @param type  of one element
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param target_disp  where in its window, in the target's displacement units
- *  @param target_count  elements there
- *  @param target_type  of one element there
+/** Writes to a window. Ends when the buffer may be reused; a flush completes it at the target.
+ *  @param buffer  the data to write
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param target  rank of the target, or MPI_PROC_NULL
+ *  @param target_disp  displacement in the target's window, in its displacement units
+ *  @param target_count  number of elements at the target
+ *  @param target_type  datatype of one element at the target
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_put(const void* buffer, MPI_Count count, MPI_Datatype type,
@@ -38,13 +38,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_put(const void* buffer,
 }
 
 /** Reads from a window.
- *  @param buffer  where to read to
- *  @param count  elements
- *  @param type  of one element
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param target_disp  where in its window, in the target's displacement units
- *  @param target_count  elements there
- *  @param target_type  of one element there
+ *  @param buffer  receives the data
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param target  rank of the target, or MPI_PROC_NULL
+ *  @param target_disp  displacement in the target's window, in its displacement units
+ *  @param target_count  number of elements at the target
+ *  @param target_type  datatype of one element at the target
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_get(void* buffer, MPI_Count count, MPI_Datatype type,
@@ -63,15 +63,16 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_get(void* buffer, MPI_C
     return op;
 }
 
-/** Combines elements into a window, each atomically. Ends as put does.
- *  @param buffer  what to write
- *  @param count  elements
- *  @param type  of one element
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param target_disp  where in its window, in the target's displacement units
- *  @param target_count  elements there
- *  @param target_type  of one element there
- *  @param reduction  how to combine
+/** Combines elements into a window, each atomically. Ends when the buffer may be reused, as put
+ *  does.
+ *  @param buffer  the data to write
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param target  rank of the target, or MPI_PROC_NULL
+ *  @param target_disp  displacement in the target's window, in its displacement units
+ *  @param target_count  number of elements at the target
+ *  @param target_type  datatype of one element at the target
+ *  @param reduction  the reduction operation
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_accumulate(const void* buffer, MPI_Count count,
@@ -92,16 +93,16 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_accumulate(const void* 
     return op;
 }
 
-/** Combines elements into a window, each atomically, and reads the old ones.
+/** Combines elements into a window, each atomically, and returns the old elements.
  *  @param origin_buffer  the contribution
- *  @param result_buffer  what was there
- *  @param count  elements of both buffers
- *  @param type  of one element of both buffers
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param target_disp  where in its window, in the target's displacement units
- *  @param target_count  elements there
- *  @param target_type  of one element there
- *  @param reduction  how to combine
+ *  @param result_buffer  receives the old contents of the window
+ *  @param count  number of elements of both buffers
+ *  @param type  datatype of one element of both buffers
+ *  @param target  rank of the target, or MPI_PROC_NULL
+ *  @param target_disp  displacement in the target's window, in its displacement units
+ *  @param target_count  number of elements at the target
+ *  @param target_type  datatype of one element at the target
+ *  @param reduction  the reduction operation
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_get_accumulate(const void* origin_buffer, void* result_buffer,
@@ -123,13 +124,13 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_get_accumulate(const vo
     return op;
 }
 
-/** Combines one element into a window, atomically, and reads the old one.
+/** Combines one element into a window, atomically, and returns the old element.
  *  @param origin_buffer  the contribution
- *  @param result_buffer  what was there
- *  @param type  of the element, here and there
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param target_disp  where in its window, in the target's displacement units
- *  @param reduction  how to combine
+ *  @param result_buffer  receives the old contents of the window
+ *  @param type  datatype of the element, here and at the target
+ *  @param target  rank of the target, or MPI_PROC_NULL
+ *  @param target_disp  displacement in the target's window, in its displacement units
+ *  @param reduction  the reduction operation
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_fetch_and_op(const void* origin_buffer, void* result_buffer,
@@ -148,13 +149,14 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_fetch_and_op(const void
     return op;
 }
 
-/** Compares one element of a window, writes another one if they are equal, and reads the old one, atomically.
+/** Compares one element of a window, replaces it if it is equal, and returns the old element,
+ *  atomically.
  *  @param origin_buffer  the contribution
- *  @param compare_buffer  what must be there
- *  @param result_buffer  what was there
- *  @param type  of the element, here and there
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param target_disp  where in its window, in the target's displacement units
+ *  @param compare_buffer  the value to compare with
+ *  @param result_buffer  receives the old contents of the window
+ *  @param type  datatype of the element, here and at the target
+ *  @param target  rank of the target, or MPI_PROC_NULL
+ *  @param target_disp  displacement in the target's window, in its displacement units
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_compare_and_swap(const void* origin_buffer,
@@ -174,8 +176,8 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_compare_and_swap(const 
     return op;
 }
 
-/** Ends when operations started before, towards a rank, are complete there.
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
+/** Ends when all operations to one target that were started before are complete there.
+ *  @param target  rank of the target, or MPI_PROC_NULL
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_flush(int target, MPI_Win window) COMMTASK_NOEXCEPT {
@@ -185,7 +187,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_flush(int target, MPI_W
     return op;
 }
 
-/** Ends when operations started before, towards any rank, are complete there.
+/** Ends when all operations that were started before are complete at their targets.
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_flush_all(MPI_Win window) COMMTASK_NOEXCEPT {
@@ -194,15 +196,16 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_flush_all(MPI_Win windo
     return op;
 }
 
-/** Writes into a window, and then notifies the target, whose await_notify ends with the data there.
- *  @param buffer  what to write
- *  @param count  elements
- *  @param type  of one element
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param target_disp  where in its window, in the target's displacement units
- *  @param target_count  elements there
- *  @param target_type  of one element there
- *  @param notification  which: 0 to MPI_TAG_UB; await_notify asks for it
+/** Writes to a window and then notifies the target. When the target's await_notify has ended, the
+ *  data can be read there.
+ *  @param buffer  the data to write
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param target  rank of the target, or MPI_PROC_NULL
+ *  @param target_disp  displacement in the target's window, in its displacement units
+ *  @param target_count  number of elements at the target
+ *  @param target_type  datatype of one element at the target
+ *  @param notification  notification number, 0 to MPI_TAG_UB, for await_notify
  *  @param window  registered with commtask_win_register
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_put_notify(const void* buffer, MPI_Count count,
@@ -223,15 +226,15 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_put_notify(const void* 
     return op;
 }
 
-/** Reads from a window, and then notifies the target, which may write there again.
- *  @param buffer  where to read to
- *  @param count  elements
- *  @param type  of one element
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param target_disp  where in its window, in the target's displacement units
- *  @param target_count  elements there
- *  @param target_type  of one element there
- *  @param notification  which: 0 to MPI_TAG_UB; await_notify asks for it
+/** Reads from a window and then notifies the target, which may then overwrite the data.
+ *  @param buffer  receives the data
+ *  @param count  number of elements
+ *  @param type  datatype of one element
+ *  @param target  rank of the target, or MPI_PROC_NULL
+ *  @param target_disp  displacement in the target's window, in its displacement units
+ *  @param target_count  number of elements at the target
+ *  @param target_type  datatype of one element at the target
+ *  @param notification  notification number, 0 to MPI_TAG_UB, for await_notify
  *  @param window  registered with commtask_win_register
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_get_notify(void* buffer, MPI_Count count, MPI_Datatype type,
@@ -252,9 +255,10 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_get_notify(void* buffer
     return op;
 }
 
-/** Ends when so many notifications have come, and their data can be read. Each is counted by one task only.
- *  @param notification  which: 0 to MPI_TAG_UB
- *  @param count  how many, at least 1
+/** Ends when a number of notifications have come and their data can be read. A notification counts
+ *  for one task only.
+ *  @param notification  notification number, 0 to MPI_TAG_UB
+ *  @param count  number of notifications, at least 1
  *  @param source  the rank that notifies, or MPI_ANY_SOURCE
  *  @param window  registered with commtask_win_register
  *  @return the operation, for commtask_post. */
@@ -268,7 +272,8 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_await_notify(int notifi
     return op;
 }
 
-/** Makes writes of other ranks visible to loads, and stores visible to other ranks. Local.
+/** Makes writes of other ranks visible to loads, and stores visible to other ranks, as
+ *  MPI_Win_sync. Local.
  *  @param window  registered with commtask_win_register or commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_sync(MPI_Win window) COMMTASK_NOEXCEPT {
@@ -277,8 +282,8 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_sync(MPI_Win window
     return op;
 }
 
-/** Ends the epoch since the last fence and begins one, collectively.
- *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+/** Ends the epoch since the last fence and begins the next epoch, collectively.
+ *  @param assertion  0, or MPI_MODE_... as for MPI's function
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_fence(int assertion, MPI_Win window) COMMTASK_NOEXCEPT {
@@ -288,9 +293,10 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_fence(int assertion
     return op;
 }
 
-/** Lets a group access this rank's window, once each has started, until win_wait.
- *  @param group  the ranks; must live until the task has ended
- *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+/** Exposes this rank's window to a group until win_wait. A rank of the group has access when its
+ *  win_start has ended.
+ *  @param group  the group; must live until the task has ended
+ *  @param assertion  0, or MPI_MODE_... as for MPI's function
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_post(MPI_Group group, int assertion,
@@ -302,9 +308,10 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_post(MPI_Group grou
     return op;
 }
 
-/** Begins to access the windows of a group; may wait for each to post.
- *  @param group  the ranks; must live until the task has ended
- *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+/** Begins an access epoch to the windows of a group; may wait until each rank has posted
+ *  (win_post).
+ *  @param group  the group; must live until the task has ended
+ *  @param assertion  0, or MPI_MODE_... as for MPI's function
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_start(MPI_Group group, int assertion,
@@ -316,7 +323,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_start(MPI_Group gro
     return op;
 }
 
-/** Ends what win_start began: results are here, and buffers are free.
+/** Ends the access epoch of win_start: results are valid, and buffers may be reused.
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_complete(MPI_Win window) COMMTASK_NOEXCEPT {
@@ -325,7 +332,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_complete(MPI_Win wi
     return op;
 }
 
-/** Ends what win_post began, when all of its group have completed.
+/** Ends the exposure epoch of win_post, when all ranks of its group have completed (win_complete).
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_wait(MPI_Win window) COMMTASK_NOEXCEPT {
@@ -334,10 +341,10 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_wait(MPI_Win window
     return op;
 }
 
-/** Begins to access a rank's window, alone or with others.
+/** Begins an access epoch to one rank's window, exclusive or shared.
  *  @param lock_type  MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
- *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+ *  @param target  rank of the target, or MPI_PROC_NULL
+ *  @param assertion  0, or MPI_MODE_... as for MPI's function
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock(int lock_type, int target, int assertion,
@@ -350,8 +357,8 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock(int lock_type,
     return op;
 }
 
-/** Ends what win_lock began: everything is complete here and at the target.
- *  @param target  the rank whose window it is, or MPI_PROC_NULL
+/** Ends the access epoch of win_lock: all operations are complete here and at the target.
+ *  @param target  rank of the target, or MPI_PROC_NULL
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_unlock(int target, MPI_Win window) COMMTASK_NOEXCEPT {
@@ -361,8 +368,8 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_unlock(int target, 
     return op;
 }
 
-/** Begins to access the windows of all ranks, with others.
- *  @param assertion  0, or MPI_MODE_... of MPI's namesake
+/** Begins a shared access epoch to the windows of all ranks.
+ *  @param assertion  0, or MPI_MODE_... as for MPI's function
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock_all(int assertion, MPI_Win window) COMMTASK_NOEXCEPT {
@@ -372,7 +379,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_win_lock_all(int assert
     return op;
 }
 
-/** Ends what win_lock_all began: everything is complete here and at the targets.
+/** Ends the access epoch of win_lock_all: all operations are complete here and at the targets.
  *  @param window  registered with commtask_win_register_epochs
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_win_unlock_all(MPI_Win window) COMMTASK_NOEXCEPT {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An operation as a value. A commtask_op_ function of <commtask/operations.h> describes what to do; commtask_post does
- * it. One struct for all kinds: it is copied once when posted, whatever the kind. */
+ * An operation as a value. A commtask_op_ function of <commtask/operations.h> makes it;
+ * commtask_post submits it. All kinds share one struct, which is copied once when posted. */
 #ifndef COMMTASK_OPERATION_H
 #define COMMTASK_OPERATION_H
 
@@ -13,37 +13,39 @@
 extern "C" {
 #endif
 
-/** How an operation's arrays of counts and displacements are stored. */
+/** Element type of an operation's arrays of counts and displacements. */
 enum {
-    COMMTASK_COUNTS_LARGE = 0, /**< MPI_Count and MPI_Aint. */
-    COMMTASK_COUNTS_INT = 1    /**< int (neighbor_alltoallw: displacements are MPI_Aint all the same). */
+    COMMTASK_COUNTS_LARGE = 0, /**< MPI_Count counts, MPI_Aint displacements. */
+    COMMTASK_COUNTS_INT = 1    /**< int; for neighbor_alltoallw the displacements are MPI_Aint. */
 };
 
-/* Unnamed unions are C11 and C++; compilers have them in C99 too, and say so under -Wpedantic unless told that it is meant. */
+/* Unnamed unions are C11 and C++. Compilers accept them in C99, too, and warn under -Wpedantic;
+ * __extension__ silences the warning. */
 
-/** One side of an operation: what is sent, or where it is received. */
+/** One side of an operation: the send buffer or the receive buffer. */
 typedef struct commtask_side {
     const void* buffer;
     __extension__ union {
         MPI_Count count;
         const void* counts;
     };
-    const void* displs; /**< Of each rank; of one-sided and file operations the one displacement itself. */
+    const void* displs; /**< One for each rank; in one-sided and file operations the value of the only displacement. */
     __extension__ union {
         MPI_Datatype type;
         const MPI_Datatype* types;
     };
 } commtask_side;
 
-/** An operation as a value. Make it with a commtask_op_ function and do not look inside.
- *
- *  Its layout is frozen: compiled programs make it and hand it over, it has no size to tell releases apart by, and it fills
- *  the part of a task's slot that a submitter writes. No field is added or moved. What an operation needs beside these fields lies
- *  behind `result`: a struct of that operation alone, which begins with `size_t struct_size` (set by its _INIT macro) and so
- *  can grow, and which is the task's until it has ended, as buffers are. No function of a library takes an operation by value. */
+/** An operation as a value. Make it with a commtask_op_ function; its fields are not public.
+ *  The layout is frozen: no field is added or moved. Compiled programs make the struct, and it
+ *  has no size field that tells releases apart. It also fills the part of a task's slot that a
+ *  submitter writes. An operation that needs more fields has a struct of its own behind
+ *  `result`. The struct begins with `size_t struct_size` (set by its _INIT macro), so fields can
+ *  be added to it. Like buffers, it belongs to the task until the task has ended. No function of
+ *  a library takes an operation by value. */
 typedef struct commtask_op {
     uint16_t kind;       /**< commtask_kind */
-    uint16_t array_form; /**< COMMTASK_COUNTS_LARGE or _INT; of a request handed over: its kind, or 0 */
+    uint16_t array_form; /**< COMMTASK_COUNTS_LARGE or _INT; for commtask_op_attach the kind of the request, or 0 */
     int peer;            /**< destination or root */
     MPI_Comm comm;
     commtask_side send;
@@ -53,21 +55,21 @@ typedef struct commtask_op {
     int recv_tag;
     int reserved; /**< 0 */
     __extension__ union {
-        void* result; /* new communicator, message, request, window, file, a function's argument, or what is beyond */
-        const int* dests; /* ranks that messages go to; `peer` is their number */
+        void* result;     /* new communicator, message, request, window, file, argument of a function, or a struct */
+        const int* dests; /* destination ranks; `peer` is their number */
     };
     __extension__ union {
-        const int* sources; /* ranks that messages come from; `source` is their number */
+        const int* sources; /* source ranks; their number is in the field `source` */
         MPI_Op reduction;
         commtask_start_function start;
         commtask_call_function call;
     };
 } commtask_op;
 
-/** The common beginning of all operations; not for callers.
+/** Initializes an operation. Internal.
  *  @param kind  of the operation
  *  @param comm  its communicator
- *  @return an operation with neither buffers nor peers. */
+ *  @return an operation without buffers and peers. */
 static inline commtask_op commtask_op_make_(commtask_kind kind, MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op;
     memset(&op, 0, sizeof op);
@@ -76,16 +78,16 @@ static inline commtask_op commtask_op_make_(commtask_kind kind, MPI_Comm comm) C
     return op;
 }
 
-/** Puts the handle of a window or a file into an operation; not for callers.
- *  @param result  the operation's field
- *  @param handle  where the handle is
- *  @param size_bytes  of it */
+/** Stores the handle of a window or a file in an operation. Internal.
+ *  @param result  the field of the operation
+ *  @param handle  pointer to the handle
+ *  @param size_bytes  size of the handle */
 static inline void commtask_op_keep_handle_(void** result, const void* handle, size_t size_bytes) COMMTASK_NOEXCEPT {
     *result = (void*)0;
     memcpy((void*)result, handle, size_bytes);
 }
 
-/** Puts a displacement or an offset into an operation; not for callers.
+/** Stores a displacement or an offset in an operation. Internal.
  *  @param displs  the field of its side
  *  @param value  the displacement */
 static inline void commtask_op_keep_displacement_(const void** displs, int64_t value) COMMTASK_NOEXCEPT {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations as values: messages, probes and the general doors. Making one sends nothing; post() does. Buffers are
-// ranges whose datatype the compiler finds, or elements(pointer, count, datatype); both stay the operation's until its
-// task has ended, as in MPI's nonblocking calls. Whatever is missing here: operation{commtask_op_...(...)}.
+// Operations as values: messages, probes and user-defined operations. Making an operation sends
+// nothing; post() does. Buffers are ranges whose datatype the compiler finds, or elements(pointer,
+// count, datatype). As in MPI's nonblocking calls, they belong to the operation until its task has
+// ended. Any other operation of the C interface is operation{commtask_op_...(...)}.
 #pragma once
 
 #include <commtask/datatype.hpp>
@@ -14,13 +15,13 @@
 
 namespace commtask {
 
-/// What a task will do. Give it to post() or co_await perform().
+/// An operation, for post() or co_await perform().
 class [[nodiscard]] operation {
 public:
     /// @param raw  from a commtask_op_ function of the C interface.
     explicit operation(const commtask_op& raw) noexcept : raw_(raw) {}
 
-    /// The C form.
+    /// Returns the C form.
     /// @return a reference that lives as long as this object.
     [[nodiscard]] const commtask_op& native() const noexcept { return raw_; }
 
@@ -28,24 +29,25 @@ private:
     commtask_op raw_;
 };
 
-/// An operation that is a function of yours, which the task owns until it has ended.
+/// A user-defined operation: a function that the task owns until it has ended. Made by start() and
+/// call().
 template <commtask_kind Kind, typename Function>
 class [[nodiscard]] door {
 public:
-    /// @param function  what runs on the worker.
-    /// @param comm  whose order the task belongs to.
+    /// @param function  runs on the worker.
+    /// @param comm  the communicator whose order the task takes part in.
     door(Function function, MPI_Comm comm) noexcept(std::is_nothrow_move_constructible_v<Function>)
         : function_(std::move(function)), comm_(comm) {}
 
-    /// The function.
+    /// Returns the function.
     /// @return a reference that lives as long as this object.
     [[nodiscard]] Function& function() noexcept { return function_; }
 
-    /// The function.
+    /// Returns the function.
     /// @return a reference that lives as long as this object.
     [[nodiscard]] const Function& function() const noexcept { return function_; }
 
-    /// Whose order the task belongs to.
+    /// Returns the communicator whose order the task takes part in.
     /// @return the communicator.
     [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
 
@@ -55,9 +57,9 @@ private:
 };
 
 /// Standard send.
-/// @param buffer  what to send.
-/// @param dest  the rank that receives.
-/// @param tag  of the message.
+/// @param buffer  the data to send.
+/// @param dest  rank of the destination.
+/// @param tag  tag of the message.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Buffer>
@@ -67,9 +69,9 @@ template <outgoing Buffer>
 }
 
 /// Synchronous send: ends when the receive has started.
-/// @param buffer  what to send.
-/// @param dest  the rank that receives.
-/// @param tag  of the message.
+/// @param buffer  the data to send.
+/// @param dest  rank of the destination.
+/// @param tag  tag of the message.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Buffer>
@@ -78,10 +80,10 @@ template <outgoing Buffer>
     return operation{commtask_op_ssend(from.buffer, from.count, from.type, dest, tag, comm)};
 }
 
-/// Buffered send, from the buffer that MPI_Buffer_attach gave.
-/// @param buffer  what to send.
-/// @param dest  the rank that receives.
-/// @param tag  of the message.
+/// Buffered send, from the buffer of MPI_Buffer_attach.
+/// @param buffer  the data to send.
+/// @param dest  rank of the destination.
+/// @param tag  tag of the message.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Buffer>
@@ -91,9 +93,9 @@ template <outgoing Buffer>
 }
 
 /// Ready send: the receive must be posted already.
-/// @param buffer  what to send.
-/// @param dest  the rank that receives.
-/// @param tag  of the message.
+/// @param buffer  the data to send.
+/// @param dest  rank of the destination.
+/// @param tag  tag of the message.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Buffer>
@@ -103,9 +105,9 @@ template <outgoing Buffer>
 }
 
 /// Receive.
-/// @param buffer  where to receive; its size is the longest message that is no error.
-/// @param source  the rank that sends, or MPI_ANY_SOURCE.
-/// @param tag  of the message, or MPI_ANY_TAG.
+/// @param buffer  the receive buffer; a longer message is an error.
+/// @param source  rank of the source, or MPI_ANY_SOURCE.
+/// @param tag  tag of the message, or MPI_ANY_TAG.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <incoming Buffer>
@@ -114,13 +116,13 @@ template <incoming Buffer>
     return operation{commtask_op_recv(into.buffer, into.count, into.type, source, tag, comm)};
 }
 
-/// Sends one message and receives another; ends when both are done. The status is the receive's.
-/// @param send_buffer  what to send.
-/// @param dest  the rank that receives.
-/// @param send_tag  of the message sent.
-/// @param recv_buffer  where to receive.
-/// @param source  the rank that sends, or MPI_ANY_SOURCE.
-/// @param recv_tag  of the message received, or MPI_ANY_TAG.
+/// Sends one message and receives another; ends when both have ended. The status is the receive's.
+/// @param send_buffer  the data to send.
+/// @param dest  rank of the destination.
+/// @param send_tag  tag of the message sent.
+/// @param recv_buffer  the receive buffer.
+/// @param source  rank of the source, or MPI_ANY_SOURCE.
+/// @param recv_tag  tag of the message received, or MPI_ANY_TAG.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Send, incoming Recv>
@@ -133,11 +135,11 @@ template <outgoing Send, incoming Recv>
 }
 
 /// Sends a buffer and receives another message into it. The status is the receive's.
-/// @param buffer  what to send, then what was received.
-/// @param dest  the rank that receives.
-/// @param send_tag  of the message sent.
-/// @param source  the rank that sends, or MPI_ANY_SOURCE.
-/// @param recv_tag  of the message received, or MPI_ANY_TAG.
+/// @param buffer  the data to send, then the received data.
+/// @param dest  rank of the destination.
+/// @param send_tag  tag of the message sent.
+/// @param source  rank of the source, or MPI_ANY_SOURCE.
+/// @param recv_tag  tag of the message received, or MPI_ANY_TAG.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <incoming Buffer>
@@ -148,19 +150,20 @@ template <incoming Buffer>
         commtask_op_sendrecv_replace(both.buffer, both.count, both.type, dest, send_tag, source, recv_tag, comm)};
 }
 
-/// Waits for a matching message and takes it out of the queue; its size is in the status.
+/// Matched probe, as MPI_Mprobe: waits for a message, which only mrecv() can receive then. The
+/// status has its size.
 /// @param message  written when the task completes; give it to mrecv().
-/// @param source  the rank that sends, or MPI_ANY_SOURCE.
-/// @param tag  of the message, or MPI_ANY_TAG.
+/// @param source  rank of the source, or MPI_ANY_SOURCE.
+/// @param tag  tag of the message, or MPI_ANY_TAG.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 [[nodiscard]] inline operation mprobe(MPI_Message& message, int source, int tag, MPI_Comm comm) noexcept {
     return operation{commtask_op_mprobe(&message, source, tag, comm)};
 }
 
-/// Receives a message that an mprobe took.
-/// @param buffer  where to receive.
-/// @param message  from the mprobe, read when the task starts.
+/// Receives the message of an mprobe().
+/// @param buffer  the receive buffer.
+/// @param message  from the mprobe(), read when the task starts.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <incoming Buffer>
@@ -177,25 +180,27 @@ template <incoming Buffer>
     return operation{commtask_op_comm_dup(&new_comm, comm)};
 }
 
-/// Hands over a request that was started elsewhere.
+/// Takes over the request of an operation that the program has started itself.
 /// @param request  of an active operation; post() sets it to MPI_REQUEST_NULL.
-/// @param comm  its communicator.
+/// @param comm  the communicator of the request.
 /// @return the operation, for post().
 [[nodiscard]] inline operation attach(MPI_Request& request, MPI_Comm comm) noexcept {
     return operation{commtask_op_attach(&request, comm)};
 }
 
-/// Does nothing: a node that joins predecessors.
-/// @param comm  whose order the task belongs to.
+/// Does nothing: a task that joins predecessors.
+/// @param comm  the communicator whose order the task takes part in.
 /// @return the operation, for post().
 [[nodiscard]] inline operation noop(MPI_Comm comm = MPI_COMM_SELF) noexcept {
     return operation{commtask_op_noop(comm)};
 }
 
-/// Any operation that gives an MPI_Request: MPI-IO, MPI_Rput, MPI_Start of a persistent request, ...
-/// @param function  int(MPI_Request*), runs once on the worker and returns an MPI error code; must not wait. An exception
-///                  that leaves it ends the task as failed, with MPI_ERR_OTHER. It is destroyed after the task has ended.
-/// @param comm  whose order the task belongs to.
+/// Runs a function that starts any MPI operation with a request: MPI-IO, MPI_Rput, MPI_Start of a
+/// persistent request, ...
+/// @param function  int(MPI_Request*); runs once on the worker, returns an MPI error code and must
+///                  not wait. An exception ends the task as failed, with MPI_ERR_OTHER. The
+///                  function is destroyed after the task has ended.
+/// @param comm  the communicator whose order the task takes part in.
 /// @return the operation, for post().
 template <typename Function>
     requires std::is_invocable_r_v<int, std::decay_t<Function>&, MPI_Request*>
@@ -203,10 +208,12 @@ template <typename Function>
     return door<COMMTASK_OP_START, std::decay_t<Function>>{std::forward<Function>(function), comm};
 }
 
-/// Runs a function between MPI calls: for what is neither task nor thread-safe, e.g. MPI_Comm_free.
-/// @param function  int() or void(), runs once on the worker; an int is an MPI error code. It must not wait. An exception
-///                  that leaves it ends the task as failed, with MPI_ERR_OTHER. It is destroyed after the task has ended.
-/// @param comm  whose order the task belongs to.
+/// Runs a function between MPI calls, for an MPI function that is neither an operation nor
+/// thread-safe, e.g. MPI_Comm_free.
+/// @param function  int() or void(); runs once on the worker and must not wait. An int is an MPI
+///                  error code. An exception ends the task as failed, with MPI_ERR_OTHER. The
+///                  function is destroyed after the task has ended.
+/// @param comm  the communicator whose order the task takes part in.
 /// @return the operation, for post().
 template <typename Function>
     requires std::is_invocable_v<std::decay_t<Function>&>

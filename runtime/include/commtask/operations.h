@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All operations, from the smallest message to the doors for what has no function here. These headers are written
- * from the table of operations; docs/operations.md lists what is in them. */
+ * All operations, including the user-defined operations for MPI functions without an operation
+ * of their own. The other headers of operations are generated from the table of operations;
+ * docs/operations.md lists all operations. */
 #ifndef COMMTASK_OPERATIONS_H
 #define COMMTASK_OPERATIONS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may be said about a task beside its operation: predecessors, order, what to call at its end. Each option is a
-// value that writes its part of commtask_options; posting takes any number of them.
+// Options of a task: predecessors, order, and a callback at its end. Each option is a value that
+// sets its part of commtask_options; a post takes any number of options.
 #pragma once
 
 #include <commtask/event.hpp>
@@ -16,7 +16,8 @@
 
 namespace commtask {
 
-/// What can be an option of post(): it writes its part, and hears of success.
+/// An option of post(): apply() sets its part of commtask_options, and was_posted() is called after
+/// a successful post.
 template <typename Option>
 concept posting_option = requires(std::remove_cvref_t<Option>& option, commtask_options& raw) {
     { option.apply(raw) } noexcept;
@@ -32,19 +33,23 @@ struct flag_option {
     void was_posted() const noexcept {}
 };
 
-/// The task starts in the order of creation among all ordered tasks of its communicator, whatever their ranks and tags.
+/// The task starts in the order of creation among all ordered tasks of its communicator, whatever
+/// their ranks and tags.
 inline constexpr flag_option ordered{COMMTASK_ORDERED};
 
-/// The task starts when it is ready, even before an earlier message that could match the same partner.
+/// The task starts when it is ready, even before an earlier message that could match the same
+/// partner.
 inline constexpr flag_option unordered{COMMTASK_UNORDERED};
 
 /// The task starts even if a predecessor failed or was canceled.
 inline constexpr flag_option run_after_failure{COMMTASK_RUN_AFTER_FAILURE};
 
-/// The caller drives or waits at once: a worker that naps on a shared core is not woken for this task.
+/// The caller will make progress or wait at once: a worker that shares its core and is in a timed
+/// wait is not woken for this task.
 inline constexpr flag_option progress_follows{COMMTASK_PROGRESS_FOLLOWS};
 
-/// The function of then() belongs to a layer above and only hands the end on: it is not timed as the program's own are.
+/// The function of then() belongs to a layer above and only forwards the end of the task: its time
+/// is not limited as that of the program's functions.
 inline constexpr flag_option callback_relays{COMMTASK_CALLBACK_RELAYS};
 
 /// @cond
@@ -76,7 +81,7 @@ template <typename Function>
 class then_option {
 public:
     explicit then_option(Function function) : function_(std::move(function)) {}
-    void apply(commtask_options& /*raw*/) const noexcept {} // the closure goes another way
+    void apply(commtask_options& /*raw*/) const noexcept {} // submit_with_closures passes the closure
     void was_posted() const noexcept {}
     [[nodiscard]] Function take() && { return std::move(function_); }
     [[nodiscard]] const Function& take() const& { return function_; }
@@ -107,8 +112,9 @@ inline constexpr bool is_then = is_exactly_then<std::remove_cvref_t<T>>;
 } // namespace frontend
 /// @endcond
 
-/// The task starts when all of these have ended: tasks, events and ranges of them. Empty handles are skipped.
-/// @param predecessors  not kept: they may be dropped once the task is posted.
+/// Predecessors: the task starts when all these tasks, events, and ranges of them have ended. Empty
+/// handles are skipped.
+/// @param predecessors  may be dropped when the task is posted.
 /// @return an option for post().
 template <typename... Predecessors>
     requires((frontend::one_predecessor<Predecessors> || frontend::range_of_predecessors<const Predecessors&>) && ...)
@@ -125,9 +131,10 @@ template <typename... Predecessors>
     return option;
 }
 
-/// What to call on the worker when the task has ended, however it did.
-/// @param function  void(const outcome&) or void(), declared noexcept: nobody is there to catch. It may signal, fulfil and
-///                  post; it must not block and should not compute, since all other tasks wait for it.
+/// Calls a function on the worker when the task has ended, completed or not.
+/// @param function  void(const outcome&) or void(), declared noexcept, since no caller could catch
+///                  an exception. It may signal, fulfill and post. It must not block and should not
+///                  compute, since all other tasks wait for it.
 /// @return an option for post().
 template <typename Function>
     requires(std::is_invocable_v<std::decay_t<Function>&, const outcome&> ||
@@ -139,16 +146,18 @@ template <typename Function>
     return frontend::then_option<stored>{std::forward<Function>(function)};
 }
 
-/// Where to write how the task ended, before its successors start.
+/// Writes the outcome of the task before its successors start.
 /// @param target  must live until the task has ended.
 /// @return an option for post().
 [[nodiscard]] inline auto report_to(outcome& target) noexcept { return frontend::report_option{target.native()}; }
 
-/// A place in a communicator's order, taken when a task is created and used when it is posted. Give it up by dropping it.
+/// A place in a communicator's order, reserved when a task is created and used when it is posted.
+/// The destructor gives up a place that was not used.
 class [[nodiscard]] ticket {
 public:
-    /// Takes the next place.
-    /// @param what  the operation that will be posted; its kind decides between messages and collectives.
+    /// Reserves the next place.
+    /// @param what  the operation that will be posted; its kind decides between the order of
+    ///              messages and of collectives.
     /// @throws error  if an argument of the operation is wrong.
     explicit ticket(const operation& what) : comm_(what.native().comm) {
         frontend::check(commtask_ticket_take(&what.native(), &place_));
@@ -158,7 +167,7 @@ public:
     /// @param other  is empty afterwards.
     ticket(ticket&& other) noexcept : place_(std::exchange(other.place_, {})), comm_(other.comm_) {}
     /// @param other  is empty afterwards.
-    /// @return this ticket; the place that it held before is given up.
+    /// @return this ticket; its previous place is given up.
     ticket& operator=(ticket&& other) noexcept {
         ticket taken{std::move(other)};
         std::swap(place_, taken.place_);
@@ -170,12 +179,12 @@ public:
         if (place_.number != 0) static_cast<void>(commtask_ticket_drop(comm_, place_));
     }
 
-    /// Whether there is a place that was not used yet.
+    /// Whether the object has a place that was not used yet.
     explicit operator bool() const noexcept { return place_.number != 0; }
 
     /// @param raw  where the place is written.
     void apply(commtask_options& raw) const noexcept { raw.ticket = place_; }
-    /// The place is used.
+    /// Empties the ticket, since the place is used.
     void was_posted() noexcept { place_ = {}; }
 
 private:
@@ -183,8 +192,8 @@ private:
     MPI_Comm comm_;
 };
 
-/// The task takes a place that was taken before.
-/// @param place  empty once the task is posted.
+/// Posts the task at a place that was reserved before.
+/// @param place  empty when the task is posted.
 /// @return an option for post().
 [[nodiscard]] inline ticket& at(ticket& place) noexcept { return place; }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pause of the workers as a scope: thin over pause.h, whose contracts hold. A scope cannot forget to resume, and cannot be told
-// that resuming failed: it can only fail after commtask_finalize, which has resumed.
+// A pause of the workers as a scope: a thin layer over pause.h, whose contracts hold. The
+// destructor ignores the code of commtask_resume: that call fails only after commtask_finalize,
+// which has resumed the workers.
 #pragma once
 
 #include <commtask/cpp20.hpp>
@@ -12,10 +13,10 @@
 
 namespace commtask {
 
-/// As long as one lives, the workers leave their cores to the program.
+/// Lets the workers leave their cores to the program for the lifetime of the object.
 class pause_scope {
 public:
-    /// @throws error  outside of commtask_init and commtask_finalize.
+    /// @throws error  before commtask_init and after commtask_finalize.
     pause_scope() { frontend::check(commtask_pause()); }
     pause_scope(const pause_scope&) = delete;
     pause_scope& operator=(const pause_scope&) = delete;

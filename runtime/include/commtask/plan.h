@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plans: operations that are recorded once and then done again and again, each time by one call. Where the worker has a core of
- * its own a halo exchange of sixteen messages costs its submitter less than two posts; MPI gets persistent requests. Members may be
- * held until a compute thread says that their buffer is ready, and asked or waited for one by one, so that compute threads release
- * messages without a task for each. docs/plans.md has a halo exchange in every way of writing.
+ * Plans: operations that are recorded once and then started any number of times, each time by
+ * one call. If the worker has a core of its own, a halo exchange of sixteen messages costs its
+ * submitter less than two posts. MPI gets persistent requests.
  *
- * Words: what is recorded are the *members* of the plan, numbered from 0 in the order of their posts. A start of the plan is a
- * *run*; one task stands for it. The threads of commtask.h: any thread may call any of these, but for what is said here. */
+ * Terms: the recorded operations are the *members* of the plan, numbered from 0 in the order of
+ * their posts. One start of the plan is a *run*; one task stands for the run. A *deferred*
+ * member waits in every run until a thread says that its buffer is ready. docs/plans.md has a
+ * halo exchange for each front end. Threads are as in commtask.h: any thread may call any
+ * function, unless the function says otherwise. */
 #ifndef COMMTASK_PLAN_H
 #define COMMTASK_PLAN_H
 
@@ -16,143 +18,180 @@
 extern "C" {
 #endif
 
-/** From now on the calling thread's posts are recorded and nothing is started, until commtask_record_end on the same thread.
- *  commtask_post checks its arguments as always, and takes as predecessors only tasks of the same recording; the handle that it
- *  gives stands for the member in the plan's first run, and is given back like any other. Callback and status of the options
- *  are used in every run. Refused, with ERR_ARGUMENT and a sentence, is what cannot be done again: an event, a ticket or another
- *  task as a predecessor, commtask_op_attach, commtask_op_comm_dup, commtask_op_plan, and callbacks that can be called once
- *  (COMMTASK_CALLBACK_RELAYS: COMM_TASK, nodes of oneTBB; COMMTASK_CALLBACK_ONCE: closures of C++ that are larger than a pointer).
- *  The recording goes on after a refusal. A datatype that the program has made may be freed when the post has returned, which waits for
- *  the worker to duplicate it (ERR_WORKER_THREAD in a function that MPI calls); reductions and their datatypes must stay until the plan
- *  is released. Of a datatype with attributes the worker calls the program's copy functions; where one refuses, so does the post, with
- *  ERR_TYPE. What a recording that is still open at commtask_finalize has duplicated is freed there, and the recording dropped.
- *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is recording already; ERR_NOT_INITIALIZED, ERR_NO_MEMORY.
- *  @threads Other threads' posts are not recorded. Waiting for a task is refused on this thread while it records. */
+/** Starts a recording: until commtask_record_end on the same thread, posts of this thread are
+ *  recorded and not started. commtask_post checks its arguments as always. The handle that it
+ *  returns stands for the member in the plan's first run, and is given back like any other handle.
+ *  Callback and status of the options are used in every run.
+ *  A post that cannot be repeated is refused with ERR_ARGUMENT, and the recording goes on:
+ *  predecessors that are not members of this recording (events, tickets, other tasks),
+ *  commtask_op_attach, commtask_op_comm_dup, commtask_op_plan, and callbacks that can be called
+ *  only once (COMMTASK_CALLBACK_RELAYS, COMMTASK_CALLBACK_ONCE). So COMM_TASK, nodes of oneTBB, and
+ *  C++ closures larger than a pointer cannot be recorded.
+ *  A datatype of the program may be freed when the post has returned: the post waits until the
+ *  worker has duplicated it. If a copy function of its attributes fails, the post is refused with
+ *  ERR_TYPE. In a function that MPI calls, a post with such a datatype is refused with
+ *  ERR_WORKER_THREAD. Reductions and their datatypes must stay until the plan is released.
+ *  commtask_finalize drops a recording that is still open and frees its duplicates.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is recording already; ERR_NOT_INITIALIZED,
+ *          ERR_NO_MEMORY.
+ *  @threads Posts of other threads are not recorded. This thread cannot wait for a task while it
+ *           records. */
 COMMTASK_API int commtask_record_begin(void) COMMTASK_NOEXCEPT;
 
-/** Makes a plan of what was recorded. It may be empty.
- *  @param plan  written on success; give it back with commtask_plan_release. Null: what was recorded is dropped.
- *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is not recording; ERR_TYPE, ERR_COMM or ERR_ARGUMENT: MPI cannot make a
- *          member, e.g. its datatype is not committed (the sentence has its number), and what was recorded is dropped;
- *          ERR_WORKER_THREAD: called in a function that MPI calls, and the recording goes on; ERR_NO_MEMORY.
- *  @buffers Of all members, arrays of counts and reductions with their datatypes too: they must stay until the plan is released; what
- *           is in the buffers is read or written in runs alone.
+/** Ends the recording of this thread and makes a plan of it. The plan may be empty.
+ *  @param plan  written on success; give it back with commtask_plan_release. Null: the recording is
+ *               dropped.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: this thread is not recording; ERR_TYPE, ERR_COMM or
+ *          ERR_ARGUMENT: MPI cannot make a member, e.g. its datatype is not committed. The sentence
+ *          has the number of the member, and the recording is dropped. ERR_WORKER_THREAD: called in
+ *          a function that MPI calls, and the recording goes on; ERR_NO_MEMORY.
+ *  @buffers Buffers of all members, arrays of counts, and reductions with their datatypes must stay
+ *           until the plan is released. The contents of the buffers are read or written only in
+ *           runs.
  *  @blocking Until the worker has made the persistent requests. */
 COMMTASK_API int commtask_record_end(commtask_plan_t* plan) COMMTASK_NOEXCEPT;
 
-/** Whether the program should record its posts anew where it would start the plan, for commtask_record_check: COMMTASK_PLAN_CHECK=1
- *  is set.
+/** Tells whether COMMTASK_PLAN_CHECK=1 is set. Then the program should record its posts again
+ *  before each start of the plan, for commtask_record_check.
  *  @return 1 or 0. */
 COMMTASK_API int commtask_plan_is_checked(void) COMMTASK_NOEXCEPT;
 
-/** Ends a recording, as commtask_record_end does, by comparing it with a plan; what was recorded is dropped. The first difference is
- *  named, on stderr too: another number of members, or a member with another operation, communicator, peer, tag, count, datatype, buffer,
- *  order or other predecessors. Buffers are the plan's next run's; lists and arrays are compared by what they held when they were recorded.
- *  @param plan  what the program is about to start.
- *  @return COMMTASK_OK: the program would post what the plan has; ERR_ARGUMENT with the difference, or: this thread is not recording,
- *          plan is null; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD as commtask_record_end. */
+/** Ends a recording by comparing it with a plan, and drops the recording. The first difference is
+ *  in the sentence of the error, and on stderr: another number of members, or a member with another
+ *  operation, communicator, peer, tag, count, datatype, buffer, order or other predecessors. The
+ *  buffers to compare with are the buffers of the plan's next run. Lists and arrays are compared by
+ *  their contents at the time of recording.
+ *  @param plan  the plan that the program is about to start.
+ *  @return COMMTASK_OK: the recording equals the plan; ERR_ARGUMENT: it differs, this thread is
+ *          not recording, or `plan` is null; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD as
+ *          commtask_record_end. */
 COMMTASK_API int commtask_record_check(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
-/** Starts a run: posts all members as their posts would have done here, one after the other, by one entry in the worker's inbox, and
- *  one in another lane's inbox for each member of a communicator which that lane serves. What the members' order is worth against other
- *  posts is as if they had been posted singly: ordered members take their places in
- *  their communicators' orders by this call. The run's task ends when every member has. If a member fails, its successors are
- *  canceled, the others go on, and the run is FAILED with the first failure's error; the plan can be started again.
- *  commtask_post of commtask_op_plan is the same call.
- *  @param plan     one that is not running.
- *  @param options  of the run: predecessors, callback, status, COMMTASK_TRY, ...; null: none. If a predecessor fails, the members are
- *                  canceled. Not COMMTASK_ORDERED or _UNORDERED, nor a ticket: members were recorded with their order.
- *  @param task     where to put the run's handle; null: nobody will ask.
- *  @return as commtask_post; ERR_RUNNING: the last run has not ended; ERR_COMM: a communicator of a member was freed (where MPI
- *          keeps it for its persistent requests, as MPICH does, the plan goes on); ERR_NO_MEMORY.
- *  @blocking As commtask_post, but never for a new communicator. Where the worker has no core of its own, the caller makes MPI's calls itself: of all messages.
+/** Starts a run, as if all members were posted here in the order of recording. The start is one
+ *  entry in the worker's queue of posts. With several lanes, each member of another lane is an
+ *  entry in that lane's queue. Ordered members take their places in the orders of their
+ *  communicators by this call. The run's task ends when every member has ended. If a member fails,
+ *  its successors are canceled and the other members go on. The run is then FAILED with the error
+ *  of the first failure; the plan can be started again. commtask_post of commtask_op_plan is the
+ *  same call.
+ *  @param plan  a plan that is not running.
+ *  @param options  of the run: predecessors, callback, status, COMMTASK_TRY, ...; null: none. If a
+ *                  predecessor fails, the members are canceled. COMMTASK_ORDERED,
+ *                  COMMTASK_UNORDERED and tickets are not allowed: members were recorded with their
+ *                  order.
+ *  @param task  receives the handle of the run; null: no handle.
+ *  @return as commtask_post; ERR_RUNNING: the last run has not ended; ERR_COMM: a communicator of a
+ *          member was freed. If MPI keeps that communicator for its persistent requests, as MPICH
+ *          does, the plan still works. ERR_NO_MEMORY.
+ *  @blocking As commtask_post, but never for a new communicator. If the worker has no core of its
+ *            own, the caller makes MPI's calls for all messages itself.
  *  @failures commtask_cancel of the run's task cancels every member that has not ended. */
 COMMTASK_API int commtask_plan_start(commtask_plan_t plan, const commtask_options* options,
                                      commtask_t* task) COMMTASK_NOEXCEPT;
 
-/** Gives a member other buffers, from the next run on; count and datatype stay. A plan that swaps between two pairs of buffers
- *  keeps the requests of both.
- *  @param plan    one that is not running.
- *  @param member  its number.
- *  @param send    what it sends; null: as it was.
- *  @param recv    where it receives, or the one buffer of an operation that has only one (bcast, sendrecv_replace); null: as it was.
- *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT: no such member, or it has no such buffer; ERR_BUFFER, ERR_NOT_INITIALIZED. */
+/** Gives a member other buffers from the next run on; count and datatype stay. If a plan alternates
+ *  between two pairs of buffers, it keeps MPI's requests of both pairs.
+ *  @param plan  a plan that is not running.
+ *  @param member  number of the member.
+ *  @param send  the new send buffer; null: unchanged.
+ *  @param recv  the new receive buffer, or the only buffer of an operation (bcast,
+ *               sendrecv_replace); null: unchanged.
+ *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT: no such member, or it has no such buffer;
+ *          ERR_BUFFER, ERR_NOT_INITIALIZED. */
 COMMTASK_API int commtask_plan_rebind(commtask_plan_t plan, size_t member, const void* send,
                                       void* recv) COMMTASK_NOEXCEPT;
 
-/** From the next run on, calls a function for each member that ends, after the member's own callback.
- *  @param plan      one that is not running.
+/** Sets a function that is called, from the next run on, for each member that ends, after the
+ *  member's own callback.
+ *  @param plan  a plan that is not running.
  *  @param callback  runs on the worker, as commtask_callback; null: none.
- *  @param argument  handed to it.
+ *  @param argument  argument of the callback.
  *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT, ERR_NOT_INITIALIZED. */
 COMMTASK_API int commtask_plan_on_member(commtask_plan_t plan, commtask_member_callback callback,
                                          void* argument) COMMTASK_NOEXCEPT;
 
-/** From the next run on, a member waits in every run for commtask_plan_pready, beside its predecessors.
- *  @param plan    one that is not running; usually this is called right after commtask_record_end.
- *  @param member  its number. A member that is deferred already stays so.
+/** Defers a member: from the next run on it waits in every run for commtask_plan_pready, besides
+ *  its predecessors.
+ *  @param plan  a plan that is not running; usually this function is called right after
+ *               commtask_record_end.
+ *  @param member  number of the member. A deferred member stays deferred.
  *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT: no such member; ERR_NOT_INITIALIZED. */
 COMMTASK_API int commtask_plan_defer(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
 
-/** Lets a deferred member go, once in every run: its buffer is filled, or may be overwritten. While the plan is not running this
- *  counts for the next run, so a compute thread need not know whether the plan was started yet.
- *  @param plan    the plan.
- *  @param member  its number.
- *  @return COMMTASK_OK; ERR_ARGUMENT: no such member, it is not deferred, or it was made ready before in this run, or canceled;
- *          ERR_NOT_INITIALIZED.
- *  @threads Any, callbacks too; not beside commtask_plan_release. What the thread wrote before is what is sent.
- *  @blocking Never. One atomic operation on the member and two on a count of the process; the last thing that a member waited for hands it to the worker, with no system call unless
- *            the worker sleeps. Where the worker has no core of its own, the caller makes MPI's call itself, as in a post.
- *  @failures After commtask_cancel of a run, a call that was meant for it counts for the next run: let compute threads come to their
- *            end before you start again. */
+/** Marks a deferred member ready, as MPI_Pready does: its buffer is filled, or may be overwritten.
+ *  Call it once for each run. While the plan is not running, the call counts for the next run, so a
+ *  compute thread need not know whether the plan was started.
+ *  @param plan  the plan.
+ *  @param member  number of the member.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: no such member, it is not deferred, it was canceled, or it
+ *          was made ready before in this run; ERR_NOT_INITIALIZED.
+ *  @threads Any, also in callbacks, but not at the same time as commtask_plan_release. Data that
+ *           the thread has written before the call are sent.
+ *  @blocking Never. It costs one atomic operation on the member and two on a counter of the
+ *            process. If the member waits for nothing else, the call hands it to the worker,
+ *            without a system call unless the worker sleeps. If the worker has no core of its own,
+ *            the caller makes MPI's call itself, as in a post.
+ *  @failures After commtask_cancel of a run, a late call that was meant for that run counts for
+ *            the next run. Before you start again, let compute threads finish. */
 COMMTASK_API int commtask_plan_pready(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
 
-/** Lets partitions of a psend go: a thread has filled them, and they leave as soon as all partitions that share a message with them
- *  are filled too (64 KiB, or a 32nd of the buffer if that is more, go as one message). Each partition once in every run. While the
- *  plan is not running this counts for the next run, as in commtask_plan_pready.
- *  @param plan    the plan.
- *  @param member  the psend's number.
- *  @param first   the first of them.
- *  @param count   how many; 0 lets none go.
- *  @return COMMTASK_OK; ERR_ARGUMENT: no such member or partition, it is no psend, or some were made ready before in this run (the
- *          others are ready now); ERR_NO_MEMORY, ERR_NOT_INITIALIZED.
- *  @threads Any, callbacks too; not beside commtask_plan_release. What the threads wrote before is what is sent.
- *  @blocking Never. Two atomic operations for each partition, and two on a count of the process; the last one of a message hands it to the worker.
+/** Marks partitions of a psend ready, as MPI_Pready_range does: a thread has filled them. A
+ *  partition is sent when all partitions of the same message are ready. A message has 64 KiB, or a
+ *  32nd of the buffer if that is more. Call it once for each partition and run. While the plan is
+ *  not running, the call counts for the next run.
+ *  @param plan  the plan.
+ *  @param member  number of the psend.
+ *  @param first  the first partition.
+ *  @param count  number of partitions; 0 marks none.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: no such member or partition, the member is no psend, or some
+ *          partitions were made ready before in this run (the other partitions of the call are
+ *          ready now); ERR_NO_MEMORY, ERR_NOT_INITIALIZED.
+ *  @threads Any, also in callbacks, but not at the same time as commtask_plan_release. Data that
+ *           the threads have written before their calls are sent.
+ *  @blocking Never. It costs two atomic operations for each partition, and two on a counter of the
+ *            process. The call for the last partition of a message hands the message to the worker.
  *  @failures As commtask_plan_pready. */
 COMMTASK_API int commtask_plan_pready_range(commtask_plan_t plan, size_t member, int first,
                                             int count) COMMTASK_NOEXCEPT;
 
-/** For commtask_plan_parrived: the whole member. */
+/** Partition argument of commtask_plan_parrived for the whole member. */
 #define COMMTASK_ALL_PARTITIONS (-1)
 
-/** Asks whether a member, or one partition of it, has been received or sent in the run that was started last, as MPI_Parrived does.
- *  @param plan       the plan.
- *  @param member     its number.
- *  @param partition  of a precv or psend; COMMTASK_ALL_PARTITIONS: the whole member, of any kind.
- *  @return 1: it has ended, in whatever way (the run's task, or commtask_plan_member, says how); 0: it has not, or the plan was
- *          never started; ERR_ARGUMENT, ERR_NOT_INITIALIZED.
- *  @threads Any; not beside a call that starts the plan again or releases it. */
+/** Tests whether a member, or one partition of it, was received or sent in the run that was started
+ *  last, as MPI_Parrived does.
+ *  @param plan  the plan.
+ *  @param member  number of the member.
+ *  @param partition  a partition of a precv or psend; COMMTASK_ALL_PARTITIONS: the whole member, of
+ *                    any kind.
+ *  @return 1: it has ended, completed or not (the run's task or commtask_plan_member has the
+ *          status); 0: it has not ended, or the plan was never started; ERR_ARGUMENT,
+ *          ERR_NOT_INITIALIZED.
+ *  @threads Any, but not at the same time as a call that starts the plan again or releases it. */
 COMMTASK_API int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) COMMTASK_NOEXCEPT;
 
-/** Gives a handle of a member in the run that was started last, or in the first run if there was none: for commtask_wait, as a
- *  predecessor of other tasks, for its own status.
- *  @param plan    the plan.
- *  @param member  its number.
- *  @param task    written on success; give it back like one of commtask_post.
+/** Returns a handle of a member in the run that was started last, or in the first run if there was
+ *  none. The handle can be waited for and be a predecessor of other tasks.
+ *  @param plan  the plan.
+ *  @param member  number of the member.
+ *  @param task  written on success; give it back like a handle of commtask_post.
  *  @return COMMTASK_OK; ERR_ARGUMENT, ERR_NOT_INITIALIZED.
- *  @threads Any; not beside a call that starts the plan again or releases it. */
+ *  @threads Any, but not at the same time as a call that starts the plan again or releases it. */
 COMMTASK_API int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) COMMTASK_NOEXCEPT;
 
-/** How many members a plan has.
+/** Returns the number of members of a plan.
  *  @param plan  the plan.
- *  @return their number; 0 of COMMTASK_PLAN_NULL, and of a plan that commtask_finalize has given back. */
+ *  @return the number; 0 for COMMTASK_PLAN_NULL, and for a plan that commtask_finalize has given
+ *          back. */
 COMMTASK_API size_t commtask_plan_size(commtask_plan_t plan) COMMTASK_NOEXCEPT;
 
-/** Gives a plan back. Communicators and reductions of its members may be freed after this. Tasks that depend on a member
- *  in a first run that never was are canceled. commtask_finalize gives back what is left, but for the handle: whatever else is asked of
- *  that afterwards is refused with ERR_ARGUMENT, and this function takes it at any time, also when the library does not run.
- *  @param plan  one that is not running; set to COMMTASK_PLAN_NULL. COMMTASK_PLAN_NULL is left as it is.
- *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT, ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a function that MPI calls.
+/** Releases a plan. Then communicators and reductions of its members may be freed. If the plan was
+ *  never started, tasks that depend on a member of its first run are canceled. commtask_finalize
+ *  releases all plans, but not their handles. Afterwards only this function takes such a handle, at
+ *  any time, even if the library is not initialised; other functions refuse it with ERR_ARGUMENT.
+ *  @param plan  a plan that is not running; set to COMMTASK_PLAN_NULL. COMMTASK_PLAN_NULL has no
+ *               effect.
+ *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT, ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called
+ *          in a function that MPI calls.
  *  @blocking Until the worker has freed the persistent requests. */
 COMMTASK_API int commtask_plan_release(commtask_plan_t* plan) COMMTASK_NOEXCEPT;
 

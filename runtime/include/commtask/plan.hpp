@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan, owned by one object: what a function posts is recorded once and then started again and again by one post. The same
-// body may be given to record() in every iteration: it runs the first time, and later only where COMMTASK_PLAN_CHECK=1 asks for
-// a comparison.
+// A plan, owned by one object: the posts of a function are recorded once, and then started any
+// number of times, each time by one post. The program may call record() in every iteration: the
+// body runs in the first call, and later only to compare, if COMMTASK_PLAN_CHECK=1 is set.
 #pragma once
 
 #include <commtask/closure.hpp>
@@ -22,7 +22,7 @@ namespace commtask {
 /// @cond
 namespace frontend {
 
-/// A recording that is dropped unless it comes to its end.
+/// An open recording; the destructor drops it unless end() was called.
 class open_recording {
 public:
     open_recording() { check(commtask_record_begin()); }
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] commtask_plan_t end() {
         commtask_plan_t made = COMMTASK_PLAN_NULL;
         const int code = commtask_record_end(&made);
-        is_open_ = code == COMMTASK_ERR_WORKER_THREAD; // else it is over, whatever became of it
+        is_open_ = code == COMMTASK_ERR_WORKER_THREAD; // with any other code the recording has ended
         check(code);
         return made;
     }
@@ -50,14 +50,15 @@ private:
 } // namespace frontend
 /// @endcond
 
-/// Recorded posts. Move-only; an empty one has nothing recorded. The object outlives its runs.
+/// Recorded posts. Move-only; an empty plan has no posts. The object must outlive its runs.
 class plan {
 public:
-    /// An empty one.
+    /// Makes an empty plan.
     plan() noexcept = default;
-    /// Records what `body` posts on this thread.
-    /// @param body  calls post(), with after() for handles of the same recording; what it throws is passed on, and nothing is kept.
-    /// @throws error  if something cannot be recorded, or MPI cannot make a member.
+    /// Records the posts of `body` on this thread.
+    /// @param body  calls post(), with after() for handles of the same recording. If it throws, the
+    ///              exception is passed on and the recording is dropped.
+    /// @throws error  if a post cannot be recorded, or MPI cannot make a member.
     template <std::invocable Body>
     explicit plan(Body&& body) {
         record(std::forward<Body>(body));
@@ -68,22 +69,24 @@ public:
     plan(plan&& other) noexcept
         : on_member_(std::move(other.on_member_)), handle_(std::exchange(other.handle_, COMMTASK_PLAN_NULL)) {}
     /// @param other  is empty afterwards.
-    /// @return this plan; what it had before is given back.
+    /// @return this plan; its previous plan is released.
     plan& operator=(plan&& other) noexcept {
         plan taken{std::move(other)};
         std::swap(on_member_, taken.on_member_);
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// Gives the plan back. One that still runs is left to commtask_finalize, with the handler of on_member().
+    /// Releases the plan. A plan that still runs is left to commtask_finalize, with the handler of
+    /// on_member().
     ~plan() {
         if (handle_ == COMMTASK_PLAN_NULL) return;
         if (!frontend::has_let_go(commtask_plan_release(&handle_))) static_cast<void>(on_member_.release());
     }
 
-    /// Records what `body` posts, if nothing is recorded yet. Else the body runs only if COMMTASK_PLAN_CHECK=1 is set, and is compared.
+    /// Records the posts of `body` if the plan is empty. Otherwise, if COMMTASK_PLAN_CHECK=1 is
+    /// set, runs the body and compares its posts with the plan.
     /// @param body  as for the constructor.
-    /// @throws error  as the constructor; or if the body would post something else than the plan has.
+    /// @throws error  as the constructor; or if the posts of the body differ from the plan.
     template <std::invocable Body>
     void record(Body&& body) {
         const bool is_new = handle_ == COMMTASK_PLAN_NULL;
@@ -100,27 +103,28 @@ public:
         }
     }
 
-    /// Whether something is recorded.
+    /// Whether the plan has a recording.
     explicit operator bool() const noexcept { return handle_ != COMMTASK_PLAN_NULL; }
 
-    /// How many posts were recorded: members 0, 1, 2, ... in their order.
+    /// Returns the number of members: the recorded posts 0, 1, 2, ... in their order.
     /// @return the number.
     [[nodiscard]] std::size_t size() const noexcept { return commtask_plan_size(handle_); }
 
-    /// The start of the plan as an operation, for post(), co_await perform() and nodes of a flow graph.
+    /// Returns the start of the plan as an operation, for post(), co_await perform() and nodes of a
+    /// flow graph.
     /// @return the operation.
     [[nodiscard]] operation run() const noexcept { return operation{commtask_op_plan(handle_)}; }
 
-    /// Starts it: one post to the worker, whatever its size.
+    /// Starts a run: one post to the worker, whatever the size of the plan.
     /// @param options  after(), then(), run_after_failure, report_to().
-    /// @return the run, which ends when every member has.
-    /// @throws error  if the last run has not ended, or a communicator is gone.
+    /// @return the run, which ends when every member has ended.
+    /// @throws error  if the last run has not ended, or a communicator was freed.
     template <posting_option... Options>
     [[nodiscard]] task start(Options&&... options) {
         return post(run(), std::forward<Options>(options)...);
     }
 
-    /// Starts it without a handle.
+    /// Starts a run without a handle.
     /// @param options  as for start().
     /// @throws error  as start().
     template <posting_option... Options>
@@ -128,25 +132,26 @@ public:
         post_detached(run(), std::forward<Options>(options)...);
     }
 
-    /// Gives a member another buffer to send from, between two runs.
-    /// @param member  its number.
-    /// @param buffer  as large as the one before.
+    /// Gives a member another send buffer, between two runs.
+    /// @param member  number of the member.
+    /// @param buffer  as large as the previous buffer.
     /// @throws error  if the plan runs, or there is no such member or buffer.
     void rebind_send(std::size_t member, const void* buffer) {
         frontend::check(commtask_plan_rebind(handle_, member, buffer, nullptr));
     }
-    /// Gives a member another buffer to receive into, between two runs.
-    /// @param member  its number.
-    /// @param buffer  as large as the one before.
+    /// Gives a member another receive buffer, between two runs.
+    /// @param member  number of the member.
+    /// @param buffer  as large as the previous buffer.
     /// @throws error  if the plan runs, or there is no such member or buffer.
     void rebind_recv(std::size_t member, void* buffer) {
         frontend::check(commtask_plan_rebind(handle_, member, nullptr, buffer));
     }
 
-    /// From the next run on calls `handler(number, ended)` for each member that ends, after its own callback: on the worker, where it
-    /// may signal, post and let members go, must not wait and should not compute.
-    /// @param handler  in place of the one before; the plan keeps it.
-    /// @throws error  if the plan runs, or nothing is recorded.
+    /// Calls `handler(number, outcome)`, from the next run on, for each member that ends, after its
+    /// own callback. The handler runs on the worker. It may signal, post and make members ready; it
+    /// must not wait and should not compute.
+    /// @param handler  replaces the previous handler; the plan owns it.
+    /// @throws error  if the plan runs or is empty.
     template <typename Handler>
         requires std::is_nothrow_invocable_v<Handler&, std::size_t, const outcome&>
     void on_member(Handler handler) {
@@ -158,36 +163,37 @@ public:
         on_member_ = std::move(owned);
     }
 
-    /// From the next run on the member waits for pready() in every run.
-    /// @param member  its number.
+    /// Defers a member: from the next run on it waits for pready() in every run.
+    /// @param member  number of the member.
     /// @throws error  if the plan runs, or there is no such member.
     void defer(std::size_t member) { frontend::check(commtask_plan_defer(handle_, member)); }
 
-    /// Lets a deferred member go, once in every run; any thread.
-    /// @param member  its number.
-    /// @throws error  if it is not deferred, or was made ready before.
+    /// Marks a deferred member ready, once in every run, on any thread.
+    /// @param member  number of the member.
+    /// @throws error  if it is not deferred, or was made ready before in this run.
     void pready(std::size_t member) { frontend::check(commtask_plan_pready(handle_, member)); }
 
-    /// The same for places that must not throw.
-    /// @param member  its number.
-    /// @return false if it is not deferred, or was made ready before.
+    /// Marks a deferred member ready, for places that must not throw.
+    /// @param member  number of the member.
+    /// @return false if it is not deferred, or was made ready before in this run.
     [[nodiscard]] bool try_pready(std::size_t member) noexcept {
         return commtask_plan_pready(handle_, member) == COMMTASK_OK;
     }
 
-    /// Lets partitions of a psend() go, each once in every run; any thread.
-    /// @param member  its number.
-    /// @param first  the first of them.
-    /// @param count  how many.
-    /// @throws error  if there is no such member or partition, or some were made ready before.
+    /// Marks partitions of a psend() ready, each once in every run, on any thread.
+    /// @param member  number of the member.
+    /// @param first  the first partition.
+    /// @param count  number of partitions.
+    /// @throws error  if there is no such member or partition, or some were made ready before in
+    ///                this run.
     void pready_range(std::size_t member, int first, int count = 1) {
         frontend::check(commtask_plan_pready_range(handle_, member, first, count));
     }
 
-    /// Whether a partition has been received, or sent, in the run that was started last.
-    /// @param member  the number of a precv() or psend().
-    /// @param partition  which one.
-    /// @return so it is, in whatever way.
+    /// Tests whether a partition was received, or sent, in the run that was started last.
+    /// @param member  number of a precv() or psend().
+    /// @param partition  number of the partition.
+    /// @return true if it has ended, completed or not.
     /// @throws error  if there is no such member or partition.
     [[nodiscard]] bool parrived(std::size_t member, int partition) const {
         const int answer = commtask_plan_parrived(handle_, member, partition);
@@ -195,9 +201,9 @@ public:
         return answer == 1;
     }
 
-    /// Whether a member has ended in the run that was started last.
-    /// @param member  its number.
-    /// @return so it is, in whatever way it ended.
+    /// Tests whether a member has ended in the run that was started last.
+    /// @param member  number of the member.
+    /// @return true if it has ended, completed or not.
     /// @throws error  if there is no such member.
     [[nodiscard]] bool parrived(std::size_t member) const {
         const int answer = commtask_plan_parrived(handle_, member, COMMTASK_ALL_PARTITIONS);
@@ -205,8 +211,9 @@ public:
         return answer == 1;
     }
 
-    /// A member in the run that was started last, to wait for or to be after(); of the first run if there was none.
-    /// @param number  of the member.
+    /// Returns a handle of a member in the run that was started last, or in the first run if there
+    /// was none. Wait for it, or use it in after().
+    /// @param number  number of the member.
     /// @return its handle.
     /// @throws error  if there is no such member.
     [[nodiscard]] task member(std::size_t number) const {
@@ -215,8 +222,8 @@ public:
         return task::adopt(handle);
     }
 
-    /// The C handle.
-    /// @return a handle that this object keeps.
+    /// Returns the C handle.
+    /// @return a handle that this object still owns.
     [[nodiscard]] commtask_plan_t native() const noexcept { return handle_; }
 
 private:

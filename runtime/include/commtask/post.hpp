@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posting, and what may be said with it: post(operation, after(a, b), ordered, then([] ...)). Options are values in any
-// order; a wrong combination does not compile. Closures are owned by the task: up to the size of a pointer they travel in
-// the task itself, larger ones cost one allocation, which the worker frees.
+// Posts, with their options: post(operation, after(a, b), ordered, then([] ...)). Options are
+// values in any order; a wrong combination does not compile. The task owns its closures. A closure
+// up to the size of a pointer is stored in the task; a larger one costs one allocation, which the
+// worker frees.
 #pragma once
 
 #include <commtask/closure.hpp>
@@ -22,7 +23,7 @@ inline constexpr bool is_postable = std::same_as<std::remove_cvref_t<What>, oper
 template <commtask_kind Kind, typename Function>
 inline constexpr bool is_postable<door<Kind, Function>> = true;
 
-/// Posts and, where that succeeds, leaves the closures to the task.
+/// Posts and, on success, leaves the closures to the task.
 template <typename What, typename... Options>
 [[nodiscard]] int submit(commtask_t* handle, std::uint32_t flags, What&& what, Options&&... options) {
     static_assert((0 + ... + int{is_after<Options>}) <= 1, "name all predecessors in one after(...)");
@@ -45,16 +46,19 @@ template <typename What, typename... Options>
 } // namespace frontend
 /// @endcond
 
-/// What can be posted: an operation, or a door() with a function of yours.
+/// An argument of post(): an operation, or the result of start() or call().
 template <typename What>
 concept postable = frontend::is_postable<std::remove_cvref_t<What>>;
 
-/// Hands an operation to the worker.
-/// @param what  the operation; its buffers are the task's until it has ended.
-/// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(), at().
-/// @return its handle. Dropping it lets the task go on, as ~task() says; post_detached() says so where nobody will ask.
+/// Submits an operation to the worker.
+/// @param what  the operation; its buffers belong to the task until it has ended.
+/// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(),
+///                 at().
+/// @return its handle. If the handle is dropped, the task goes on, as ~task() says; for this,
+///         post_detached() is clearer.
 /// @throws error  if an argument is wrong; then nothing was posted.
-/// @blocking Only while the queue is full, and for the first task of a communicator until the worker has seen it.
+/// @blocking While the queue is full, and for the first task of a communicator until the worker has
+///           registered it.
 template <postable What, posting_option... Options>
 [[nodiscard]] task post(What&& what, Options&&... options) {
     commtask_t handle = COMMTASK_NULL;
@@ -63,11 +67,14 @@ template <postable What, posting_option... Options>
     return task::adopt(handle);
 }
 
-/// Hands an operation to the worker without a handle; the scope or routine that the thread is in waits for it, and finalize.
-/// @param what  the operation; its buffers are the task's until it has ended.
-/// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(), at().
+/// Submits an operation to the worker without a handle. The scope or routine of the thread waits
+/// for the task, and finalize() does.
+/// @param what  the operation; its buffers belong to the task until it has ended.
+/// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(),
+///                 at().
 /// @throws error  if an argument is wrong; then nothing was posted.
-/// @blocking Only while the queue is full, and for the first task of a communicator until the worker has seen it.
+/// @blocking While the queue is full, and for the first task of a communicator until the worker has
+///           registered it.
 template <postable What, posting_option... Options>
 void post_detached(What&& what, Options&&... options) {
     frontend::owner* const mine = frontend::owner::innermost();
@@ -77,10 +84,13 @@ void post_detached(What&& what, Options&&... options) {
     if (mine != nullptr) mine->add(handle);
 }
 
-/// Hands an operation to the worker unless the queue is full, or the worker has not seen the communicator yet.
-/// @param what  the operation; its buffers are the task's until it has ended.
-/// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(), at().
-/// @return its handle; nothing if it cannot be posted now. Closures given as temporaries are gone then.
+/// Submits an operation to the worker, unless the queue is full or the worker has not registered
+/// the communicator yet.
+/// @param what  the operation; its buffers belong to the task until it has ended.
+/// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(),
+///                 at().
+/// @return its handle; nothing if the operation cannot be posted now. Then closures given as
+///         temporaries are destroyed.
 /// @throws error  if an argument is wrong; then nothing was posted.
 template <postable What, posting_option... Options>
 [[nodiscard]] std::optional<task> try_post(What&& what, Options&&... options) {

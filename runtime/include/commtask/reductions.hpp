@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reductions, as values for post(). Both buffers have as many elements of the same datatype; that is checked here,
-// by the compiler where it can be, since MPI would write past the end of the shorter one.
+// The reductions, as values for post(). Both buffers must have the same number of elements of the
+// same datatype, since MPI would write past the end of the shorter buffer. The compiler checks it
+// if it can; otherwise the function does.
 #pragma once
 
 #include <commtask/collectives.hpp>
@@ -11,9 +12,10 @@ namespace commtask {
 
 /// Reduce.
 /// @param send_buffer  the contribution.
-/// @param recv_buffer  in the root the result, as long as the contribution; elsewhere it may be empty.
-/// @param reduction  how to combine.
-/// @param root  the root's rank; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
+/// @param recv_buffer  at the root the result, as long as the contribution; elsewhere it may be
+///                     empty.
+/// @param reduction  the reduction operation.
+/// @param root  rank of the root; MPI_ROOT or MPI_PROC_NULL on an intercommunicator.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 /// @throws error  if the buffers differ in length or datatype.
@@ -26,9 +28,9 @@ template <outgoing Send, incoming Recv>
     return operation{commtask_op_reduce(from.buffer, into.buffer, from.count, from.type, reduction, root, comm)};
 }
 
-/// Reduce in the root, whose contribution lies in the buffer for the result.
+/// Reduce at the root, with the contribution in the receive buffer.
 /// @param recv_buffer  the contribution, then the result.
-/// @param reduction  how to combine.
+/// @param reduction  the reduction operation.
 /// @param root  this rank.
 /// @param comm  the communicator.
 /// @return the operation, for post().
@@ -42,7 +44,7 @@ template <incoming Recv>
 /// Allreduce.
 /// @param send_buffer  the contribution.
 /// @param recv_buffer  the result, as long as the contribution.
-/// @param reduction  how to combine.
+/// @param reduction  the reduction operation.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 /// @throws error  if the buffers differ in length or datatype.
@@ -55,9 +57,9 @@ template <outgoing Send, incoming Recv>
     return operation{commtask_op_allreduce(from.buffer, into.buffer, from.count, from.type, reduction, comm)};
 }
 
-/// Allreduce whose contribution lies in the buffer for the result.
+/// Allreduce with the contribution in the receive buffer.
 /// @param recv_buffer  the contribution, then the result.
-/// @param reduction  how to combine.
+/// @param reduction  the reduction operation.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <incoming Recv>
@@ -70,7 +72,7 @@ template <incoming Recv>
 /// Inclusive scan.
 /// @param send_buffer  the contribution.
 /// @param recv_buffer  the result, as long as the contribution.
-/// @param reduction  how to combine.
+/// @param reduction  the reduction operation.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 /// @throws error  if the buffers differ in length or datatype.
@@ -83,9 +85,9 @@ template <outgoing Send, incoming Recv>
     return operation{commtask_op_scan(from.buffer, into.buffer, from.count, from.type, reduction, comm)};
 }
 
-/// Inclusive scan whose contribution lies in the buffer for the result.
+/// Inclusive scan with the contribution in the receive buffer.
 /// @param recv_buffer  the contribution, then the result.
-/// @param reduction  how to combine.
+/// @param reduction  the reduction operation.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <incoming Recv>
@@ -94,10 +96,10 @@ template <incoming Recv>
     return operation{commtask_op_scan(MPI_IN_PLACE, both.buffer, both.count, both.type, reduction, comm)};
 }
 
-/// Exclusive scan; the first rank's result is left as it was.
+/// Exclusive scan; the result of the first rank does not change.
 /// @param send_buffer  the contribution.
 /// @param recv_buffer  the result, as long as the contribution.
-/// @param reduction  how to combine.
+/// @param reduction  the reduction operation.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 /// @throws error  if the buffers differ in length or datatype.
@@ -110,9 +112,9 @@ template <outgoing Send, incoming Recv>
     return operation{commtask_op_exscan(from.buffer, into.buffer, from.count, from.type, reduction, comm)};
 }
 
-/// Exclusive scan whose contribution lies in the buffer for the result.
+/// Exclusive scan with the contribution in the receive buffer.
 /// @param recv_buffer  the contribution, then the result.
-/// @param reduction  how to combine.
+/// @param reduction  the reduction operation.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <incoming Recv>
@@ -124,10 +126,10 @@ template <incoming Recv>
 /// Reduce-scatter with equal blocks.
 /// @param send_buffer  one block for each rank.
 /// @param recv_buffer  this rank's block of the result.
-/// @param reduction  how to combine.
+/// @param reduction  the reduction operation.
 /// @param comm  the communicator.
 /// @return the operation, for post().
-/// @throws error  if `send_buffer` is no whole number of blocks.
+/// @throws error  if `send_buffer` does not hold a whole number of blocks.
 template <outgoing Send, incoming Recv>
     requires same_element<Send, Recv>
 [[nodiscard]] operation reduce_scatter_block(Send&& send_buffer, Recv&& recv_buffer, MPI_Op reduction, MPI_Comm comm) {
@@ -138,11 +140,12 @@ template <outgoing Send, incoming Recv>
         commtask_op_reduce_scatter_block(from.buffer, into.buffer, into.count, into.type, reduction, comm)};
 }
 
-/// Reduce-scatter with a block length for each rank.
+/// Reduce-scatter with a count for each rank.
 /// @param send_buffer  all blocks, one after the other.
 /// @param recv_buffer  this rank's block of the result.
-/// @param recv_counts  elements of each rank's block; more than 16 must live until the task has ended.
-/// @param reduction  how to combine.
+/// @param recv_counts  number of elements of each rank's block; an array of more than 16 entries
+///                     must live until the task has ended.
+/// @param reduction  the reduction operation.
 /// @param comm  the communicator.
 /// @return the operation, for post().
 template <outgoing Send, incoming Recv, count_array Counts>

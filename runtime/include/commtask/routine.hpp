@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A coroutine type for communication code: it begins when it is awaited or given to a run_loop, goes on where its run_loop
-// runs, and hands its result or exception to whoever awaits it. Small on purpose: a program that has a coroutine type
-// already uses that one with resume_on().
+// A coroutine type for communication code. A routine begins when it is awaited or given to a
+// run_loop, and its run_loop resumes it. The coroutine that awaits a routine gets its result or
+// exception. The type is small on purpose: a program with a coroutine type of its own uses that
+// type with resume_on().
 #pragma once
 
 #include <commtask/coroutine.hpp>
@@ -22,7 +23,8 @@ class run_loop;
 /// @cond
 namespace frontend {
 
-/// The part of a routine's frame that its tasks belong to, while the routine runs: then it is the thread's innermost owner.
+/// Owner of a routine's tasks, in the frame of the routine. While the routine runs, it is the
+/// innermost owner of the thread.
 class frame_owner : public owner {
 public:
     void go_in() noexcept {
@@ -34,7 +36,7 @@ public:
     void go_out() noexcept {
         if (!is_in_) return;
         is_in_ = false;
-        inner_ = owner::enter(outer_); // a scope that the routine waits in
+        inner_ = owner::enter(outer_); // may be a scope that the routine waits in
     }
 
 private:
@@ -43,7 +45,8 @@ private:
     bool is_in_ = false;
 };
 
-/// Whatever has an operator co_await gives an awaiter, which is kept; anything else is one.
+/// Returns the result of operator co_await, if there is one; otherwise the argument, which is an
+/// awaiter itself.
 template <typename Awaited>
 [[nodiscard]] decltype(auto) awaiter_of(Awaited&& awaited) {
     if constexpr (requires { std::forward<Awaited>(awaited).operator co_await(); }) {
@@ -55,7 +58,8 @@ template <typename Awaited>
     }
 }
 
-/// Goes out of the frame while the routine is suspended, since the thread does something else.
+/// An awaiter that leaves the frame_owner while the routine is suspended, since the thread does
+/// other work then.
 template <typename Awaiter>
 struct awaiter_in_frame {
     frame_owner& frame;
@@ -83,7 +87,7 @@ public:
     promise_base() noexcept = default;
     promise_base(const promise_base&) = delete;
     promise_base& operator=(const promise_base&) = delete;
-    /// Of a routine that its loop does not resume any more there may be tasks left.
+    /// Joins tasks that are left if the loop does not resume the routine any more.
     ~promise_base() { frame_.join_all(); }
 
     [[nodiscard]] auto initial_suspend() noexcept {
@@ -108,7 +112,8 @@ public:
         };
         return back{continuation_};
     }
-    /// Handles that the routine had are joined by now, as the exception has passed them; so must be what was posted without one.
+    /// Joins the tasks that were posted without a handle. Tasks with handles were joined when the
+    /// exception unwound the handles.
     void unhandled_exception() noexcept {
         exception_ = std::current_exception();
         frame_.join_all();
@@ -129,7 +134,7 @@ public:
     }
 
 protected:
-    /// The routine's variables go now.
+    /// Marks the end of the routine: its variables are destroyed from here on.
     void leave_frame() noexcept { frame_.leave(); }
 
 private:
@@ -169,12 +174,12 @@ public:
 } // namespace frontend
 /// @endcond
 
-/// A coroutine that may co_await tasks, events, all(), perform() and other routines. It has not begun when the call
-/// returns; one that is never awaited never runs.
+/// A coroutine that may co_await tasks, events, all(), perform() and other routines. It has not
+/// begun when the call returns; a routine that is never awaited never runs.
 template <typename Result = void>
 class [[nodiscard]] routine {
 public:
-    /// For the compiler.
+    /// Required by the compiler.
     using promise_type = frontend::promise<Result>;
 
     routine(const routine&) = delete;
@@ -182,13 +187,13 @@ public:
     /// @param other  is empty afterwards.
     routine(routine&& other) noexcept : coroutine_(std::exchange(other.coroutine_, {})) {}
     /// @param other  is empty afterwards.
-    /// @return this routine; the one that it held before must have ended, or not have begun.
+    /// @return this routine; the previous routine must have ended, or not have begun.
     routine& operator=(routine&& other) noexcept {
         routine taken{std::move(other)};
         std::swap(coroutine_, taken.coroutine_);
         return *this;
     }
-    /// It must have ended, or not have begun.
+    /// Destroys the routine, which must have ended, or not have begun.
     ~routine() {
         if (coroutine_) coroutine_.destroy();
     }

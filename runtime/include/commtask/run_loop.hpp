@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An executor that is a thread of yours: whoever calls run() resumes the routines that can go on, and sleeps while none
-// can. The worker adds to it without a lock, so a loop that is busy or preempted never holds the worker up. One thread
-// runs a loop at a time; a program with several threads gives each its own.
+// An executor on a thread of the program: the thread that calls run() resumes the routines that can
+// go on, and sleeps while there are none. The worker adds routines without a lock, so a busy or
+// preempted loop never delays the worker. One thread at a time runs a loop; each thread may have a
+// loop of its own.
 #pragma once
 
 #include <commtask/routine.hpp>
@@ -16,22 +17,25 @@
 
 namespace commtask {
 
-/// Routines, and the thread that they run on. Call run() before it goes: routines that are suspended then are not resumed any more.
+/// Routines, and the thread that runs them. Call run() before the loop is destroyed: routines that
+/// are suspended then are not resumed any more.
 class run_loop final : public executor {
 public:
     run_loop() noexcept = default;
     run_loop(const run_loop&) = delete;
     run_loop& operator=(const run_loop&) = delete;
-    /// What suspended routines wait for is canceled and waited for; then their variables are destroyed, and their tasks joined, from the
-    /// last routine that was started to the first.
+    /// Cancels the tasks that suspended routines wait for, and waits for them. Then it destroys the
+    /// variables of the routines and joins their tasks, from the last routine that was started to
+    /// the first.
     ~run_loop() {
         if (first_suspended_ != nullptr) end_suspended();
-        // Whoever woke the last routine may still be on its way out of resume_later(): a matter of nanoseconds.
-        // acquire: partner of the release there.
+        // The thread that woke the last routine may still be inside resume_later().
+        // acquire: partner of the release in resume_later().
         while (n_adding_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
     }
 
-    /// Lets a routine begin; it runs until its first co_await at once, on the calling thread, which is the loop's.
+    /// Starts a routine: it runs at once, on the calling thread, until its first co_await. The
+    /// calling thread is the thread of the loop.
     /// @param started  belongs to the loop from now on.
     void start(routine<void> started) {
         is_here();
@@ -40,7 +44,7 @@ public:
     }
 
     /// Runs until every routine that was started has ended.
-    /// @throws anything  that left a routine first, after all have ended.
+    /// @throws anything  the first exception of a routine, after all have ended.
     void run() {
         while (n_unfinished_ > 0) {
             if (!run_ready()) wait_for_arrival();
@@ -48,10 +52,10 @@ public:
         if (exception_) std::rethrow_exception(std::exchange(exception_, {}));
     }
 
-    /// Runs one routine, and those that were started, until all have ended.
+    /// Runs one routine, and the routines that were started, until all have ended.
     /// @param main  the routine.
     /// @return its result.
-    /// @throws anything  that left a routine.
+    /// @throws anything  an exception of a routine.
     template <typename Result>
     Result run(routine<Result> main) {
         is_here();
@@ -64,14 +68,14 @@ public:
         return main.coroutine_.promise().take();
     }
 
-    /// Resumes what can go on, without waiting: for a thread that has other work too.
-    /// @return whether anything was resumed.
+    /// Resumes the routines that can go on, without waiting: for a thread that has other work, too.
+    /// @return whether a routine was resumed.
     bool run_ready() {
         is_here();
         resumption* ready = take_all();
         const bool found = ready != nullptr;
         while (ready != nullptr) {
-            resumption* const next = ready->next; // the frame that holds it may end
+            resumption* const next = ready->next; // resume() may end the frame that holds `ready`
             forget_suspended(*ready);
             ready->resume();
             ready = next;
@@ -79,12 +83,13 @@ public:
         return found;
     }
 
-    /// How many routines were started and have not ended.
-    /// @return the number; the loop's thread only.
+    /// Returns the number of routines that were started and have not ended. Only for the thread of
+    /// the loop.
+    /// @return the number.
     [[nodiscard]] std::size_t unfinished() const noexcept { return n_unfinished_; }
 
-    /// Any thread; the worker above all.
-    /// @param ready  to be resumed by the loop's thread.
+    /// Adds a coroutine that can go on. Any thread may call it; mostly the worker does.
+    /// @param ready  will be resumed by the thread of the loop.
     void resume_later(resumption& ready) noexcept override {
         n_adding_.fetch_add(1, std::memory_order_relaxed);
         resumption* top = top_.load(std::memory_order_relaxed);
@@ -93,13 +98,13 @@ public:
             // release: partner of the acquire in take_all(); the coroutine sees what its task did.
         } while (!top_.compare_exchange_weak(top, &ready, std::memory_order_release, std::memory_order_relaxed));
         if (top == nullptr) top_.notify_one();
-        // release: partner of the acquire in the destructor; nothing of the loop is touched after this.
+        // release: partner of the acquire in the destructor; the loop is not touched afterwards.
         n_adding_.fetch_sub(1, std::memory_order_release);
     }
 
     /// @cond
     [[nodiscard]] commtask_t* note_suspended(resumption& suspended) noexcept override {
-        // relaxed: it is this thread's own or another one's.
+        // relaxed: only this thread stores its own id.
         if (thread_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return nullptr;
         suspended.is_noted_ = true;
         suspended.previous_suspended_ = nullptr;
@@ -125,7 +130,7 @@ private:
 
     void is_here() noexcept { thread_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
 
-    /// Routines wait, and nobody will resume them.
+    /// Ends the wait of suspended routines, which will not be resumed.
     void end_suspended() noexcept {
         for (resumption* each = first_suspended_; each != nullptr; each = each->next_suspended_) {
             if (each->awaited_ != COMMTASK_NULL) static_cast<void>(commtask_cancel(each->awaited_));
@@ -148,7 +153,7 @@ private:
     }
     inline void destroy_last() noexcept;
 
-    /// What arrived, the first first.
+    /// Takes the coroutines that can go on, in the order of arrival.
     [[nodiscard]] resumption* take_all() noexcept {
         // acquire: partner of the release in resume_later().
         resumption* top = top_.exchange(nullptr, std::memory_order_acquire);
@@ -164,7 +169,7 @@ private:
 
     void wait_for_arrival() const noexcept { top_.wait(nullptr, std::memory_order_relaxed); }
 
-    /// The coroutine around a routine that was started; it owns the routine and destroys itself.
+    /// The coroutine around a routine that was started. It owns the routine and destroys itself.
     struct launched {
         using promise_type = launched_promise;
     };
@@ -194,14 +199,14 @@ private:
     };
     static launched launch(run_loop& /*where*/, routine<void> started) { co_await started; }
 
-    // Of the loop's thread:
+    // Only for the thread of the loop:
     std::size_t n_unfinished_ = 0;
     std::exception_ptr exception_;
     resumption* first_suspended_ = nullptr;
     std::size_t n_suspended_ = 0;
     launched_promise* last_launched_ = nullptr;
 
-    std::atomic<std::thread::id> thread_{}; ///< That runs it now, or has last.
+    std::atomic<std::thread::id> thread_{}; ///< The thread that runs the loop, or did last.
     std::atomic<resumption*> top_{nullptr};
     std::atomic<std::size_t> n_adding_{0};
 };

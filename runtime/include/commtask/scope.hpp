@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A part of a function that no task outlives. MPI writes to the buffers of a task until the task has ended, and an early return or an
-// exception takes these buffers away; so a scope that is left ends the tasks first. It must be declared after the buffers that its
-// tasks use, since C++ destroys what was declared last first.
+// A scope that no task outlives. MPI writes to the buffers of a task until the task has ended, and
+// an early return or an exception destroys these buffers. So a scope ends its tasks when it is
+// left. Declare it after the buffers of its tasks, since C++ destroys variables in reverse order.
 #pragma once
 
 #include <commtask/joining.hpp>
@@ -10,14 +10,17 @@
 
 namespace commtask {
 
-/// What the thread posts while one of these lives, with a handle that is dropped or without one, belongs to the innermost scope. A scope
-/// that is left cancels its tasks and waits until all have ended: what has no open predecessors is started first, a receive that no
-/// message has matched is withdrawn, anything that has started completes. It belongs to its thread, and to a function or a
-/// commtask::routine; another coroutine must not be suspended in it.
+/// Owns the tasks that its thread posts during its lifetime, if their handles are dropped or were
+/// never made. The innermost scope owns such a task. The destructor cancels the tasks and waits
+/// until all have ended: tasks without open predecessors are started first, receives without a
+/// matching message are withdrawn, and started tasks complete.
+/// A scope belongs to one thread, and to a function or a commtask::routine; other coroutines must
+/// not be suspended in it.
 class [[nodiscard]] scope {
 public:
-    /// Begins.
-    /// @throws error  in a callback, or in another function that the worker runs, where nobody may wait.
+    /// Begins the scope.
+    /// @throws error  in a callback, or in another function that the worker runs, which must not
+    ///                wait.
     scope() : outer_(frontend::owner::innermost()) {
         if (commtask_in_progress_call() != 0) {
             throw error{COMMTASK_ERR_WORKER_THREAD, "a scope waits when it is left, and a callback must not wait"};
@@ -26,16 +29,18 @@ public:
     }
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
-    /// Cancels what is open, and waits until it has ended.
+    /// Cancels open tasks, and waits until they have ended.
     /// @blocking Until all have ended: a send that has started ends when its receiver takes it.
     ~scope() {
         if (frontend::owner::innermost() == &mine_) frontend::owner::enter(outer_);
         mine_.join_all();
     }
 
-    /// Waits for what belongs to the scope, without canceling. Tasks whose handles live are not among them yet.
-    /// @return failed if at least one failed, else canceled if at least one was, else completed.
-    /// @throws error  where waiting is refused.
+    /// Waits for the tasks of the scope, without canceling. Tasks whose handles still exist do not
+    /// belong to the scope yet.
+    /// @return failed if at least one task failed, else canceled if at least one was canceled, else
+    ///         completed.
+    /// @throws error  if waiting is refused.
     ending wait() {
         const int code = mine_.wait_all();
         if (code == COMMTASK_FAILED) return ending::failed;
@@ -44,7 +49,7 @@ public:
         return ending::completed;
     }
 
-    /// Asks for all of them to be canceled, without waiting.
+    /// Requests that all tasks of the scope be canceled, without waiting.
     void cancel() noexcept { mine_.cancel_all(); }
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The handle of a task, owned by one object, and waiting for it. Dropping the handle lets the task go on, but for what the handle's
-// scope or routine does, or an exception that passes (joining.hpp). Waiting empties the handle, because the slot behind it is
-// then used for another task.
+// The handle of a task, owned by one object, and waits for it. If a handle is dropped, the task
+// goes on, unless a scope, a routine or an exception ends it (joining.hpp). A wait empties the
+// handle, because the slot behind it is then used for another task.
 #pragma once
 
 #include <commtask/handles.hpp>
@@ -17,24 +17,26 @@
 
 namespace commtask {
 
-/// A posted task. Move-only; an empty one counts as ended. One thread at a time may use a handle.
+/// A posted task. Move-only; an empty handle counts as ended. One thread at a time may use a
+/// handle.
 class [[nodiscard]] task {
 public:
-    /// An empty handle.
+    /// Makes an empty handle.
     task() noexcept = default;
     task(const task&) = delete;
     task& operator=(const task&) = delete;
     /// @param other  is empty afterwards.
     task(task&& other) noexcept : handle_(std::exchange(other.handle_, COMMTASK_NULL)) {}
     /// @param other  is empty afterwards.
-    /// @return this handle; the task that it held before is dropped, as by the destructor.
+    /// @return this handle; its previous task is dropped, as by the destructor.
     task& operator=(task&& other) noexcept {
         task taken{std::move(other)};
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// Without a scope the task goes on, and in a scope or a routine it belongs to that. While an exception passes it is canceled, and
-    /// waited for: buffers that were declared before the handle may go afterwards.
+    /// Drops the handle. Outside a scope or routine the task goes on; inside, the scope or routine
+    /// owns it now. If an exception unwinds the handle, the task is canceled and waited for, since
+    /// buffers that were declared before the handle may be destroyed next.
     ~task() {
         if (handle_ != COMMTASK_NULL) frontend::drop(handle_);
     }
@@ -48,22 +50,23 @@ public:
         return owner;
     }
 
-    /// Whether there is a task that was not waited for yet.
+    /// Whether the handle has a task that was not waited for yet.
     explicit operator bool() const noexcept { return handle_ != COMMTASK_NULL; }
 
     /// Waits until the task has ended; the handle is empty afterwards.
     /// @return how it ended.
-    /// @throws error  on the worker, where waiting would stop everything.
+    /// @throws error  if called on the worker, which must not wait.
     outcome wait() {
         outcome result;
         frontend::check_waited(commtask_wait(&handle_, &result.native()));
         return result;
     }
 
-    /// Waits, but not for ever.
-    /// @param timeout  zero or negative: one look.
-    /// @return how it ended; nothing if the time is over, then the handle stays valid.
-    /// @throws error  on the worker, where waiting would stop everything.
+    /// Waits until the task has ended, up to a timeout. If it has ended, the handle is empty
+    /// afterwards.
+    /// @param timeout  zero or negative: polls once.
+    /// @return how it ended; nothing if the timeout is over, and the handle stays valid.
+    /// @throws error  if called on the worker, which must not wait.
     template <typename Rep, typename Period>
     [[nodiscard]] std::optional<outcome> wait_for(std::chrono::duration<Rep, Period> timeout) {
         outcome result;
@@ -73,7 +76,7 @@ public:
         return result;
     }
 
-    /// Looks whether the task has ended; if so, the handle is empty afterwards.
+    /// Tests whether the task has ended; if so, the handle is empty afterwards.
     /// @return how it ended; nothing if it has not.
     [[nodiscard]] std::optional<outcome> test() {
         outcome result;
@@ -83,21 +86,22 @@ public:
         return result;
     }
 
-    /// Asks for the task to be canceled. One that has not started never will; a receive that no message has matched is
-    /// withdrawn; anything else completes. Wait for it to learn which.
+    /// Requests that the task be canceled. A task that has not started never starts. A receive is
+    /// withdrawn if no message has matched it. Any other task completes. The outcome of wait() says
+    /// which.
     /// @throws error  if the handle is empty.
     void cancel() { frontend::check(commtask_cancel(handle_)); }
 
-    /// Gives the handle back without waiting; the task goes on, whatever scope this is in.
+    /// Gives the handle back without waiting; the task goes on, even in a scope.
     void release() noexcept {
         if (handle_ != COMMTASK_NULL) static_cast<void>(commtask_release(&handle_));
     }
 
-    /// The C handle.
-    /// @return a handle that this object keeps.
+    /// Returns the C handle.
+    /// @return a handle that this object still owns.
     [[nodiscard]] commtask_t native() const noexcept { return handle_; }
 
-    /// Hands the C handle over.
+    /// Returns the C handle and gives up its ownership.
     /// @return a handle that the caller must give back; this object is empty.
     [[nodiscard]] commtask_t to_native() noexcept { return std::exchange(handle_, COMMTASK_NULL); }
 
@@ -105,16 +109,16 @@ private:
     commtask_t handle_ = COMMTASK_NULL;
 };
 
-/// Which of several tasks ended, and how.
+/// The task that ended, of several tasks, and its outcome.
 struct ended_task {
-    std::size_t index; ///< Its place; the number of tasks if all handles were empty.
+    std::size_t index; ///< Its index; the number of tasks if all handles were empty.
     outcome result;    ///< How it ended.
 };
 
 /// @cond
 namespace frontend {
 
-/// The C handles of several tasks for the time of one call, written back at its end whatever it does.
+/// The C handles of several tasks for the time of one call. The destructor writes them back.
 class borrowed_handles {
 public:
     explicit borrowed_handles(std::span<task> tasks) : tasks_(tasks) {
@@ -159,33 +163,35 @@ inline std::optional<ending> wait_all_ns(std::span<task> tasks, std::int64_t tim
 
 /// Waits until one of several tasks has ended; its handle is empty afterwards.
 /// @param tasks  handles; empty ones are skipped.
-/// @return which one and how; the index is tasks.size() if all were empty.
-/// @throws error  on the worker.
+/// @return index and outcome; the index is tasks.size() if all handles were empty.
+/// @throws error  if called on the worker.
 [[nodiscard]] inline ended_task wait_any(std::span<task> tasks) { return *frontend::wait_any_ns(tasks, -1); }
 
-/// Waits for one of several tasks, but not for ever.
+/// Waits until one of several tasks has ended, up to a timeout.
 /// @param tasks  handles; empty ones are skipped.
-/// @param timeout  zero or negative: one look.
-/// @return which one and how; nothing if the time is over.
-/// @throws error  on the worker.
+/// @param timeout  zero or negative: polls once.
+/// @return index and outcome; nothing if the timeout is over.
+/// @throws error  if called on the worker.
 template <typename Rep, typename Period>
 [[nodiscard]] std::optional<ended_task> wait_any_for(std::span<task> tasks,
                                                      std::chrono::duration<Rep, Period> timeout) {
     return frontend::wait_any_ns(tasks, frontend::timeout_ns(timeout));
 }
 
-/// Waits until all of several tasks have ended; their handles are empty afterwards. Wait for each alone, or use
-/// report_to(), to learn which of them failed and why.
+/// Waits until all of several tasks have ended; their handles are empty afterwards. To learn which
+/// task failed and why, wait for each task alone, or use report_to().
 /// @param tasks  handles; empty ones are skipped.
-/// @return failed if at least one failed, else canceled if at least one was, else completed.
-/// @throws error  on the worker.
+/// @return failed if at least one task failed, else canceled if at least one was canceled, else
+///         completed.
+/// @throws error  if called on the worker.
 [[nodiscard]] inline ending wait_all(std::span<task> tasks) { return *frontend::wait_all_ns(tasks, -1); }
 
-/// Waits for several tasks, but not for ever.
+/// Waits until all of several tasks have ended, up to a timeout.
 /// @param tasks  handles; empty ones are skipped.
-/// @param timeout  for all together; zero or negative: one look.
-/// @return as wait_all(); nothing if the time is over, then the tasks that have not ended keep their handles.
-/// @throws error  on the worker.
+/// @param timeout  for all tasks together; zero or negative: polls once.
+/// @return as wait_all(); nothing if the timeout is over, and tasks that have not ended keep their
+///         handles.
+/// @throws error  if called on the worker.
 template <typename Rep, typename Period>
 [[nodiscard]] std::optional<ending> wait_all_for(std::span<task> tasks, std::chrono::duration<Rep, Period> timeout) {
     return frontend::wait_all_ns(tasks, frontend::timeout_ns(timeout));
