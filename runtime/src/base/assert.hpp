@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cannot happen. An assertion states an invariant that no caller can break; callers' mistakes are codes. It is
-// compiled in where COMMTASK_ASSERTIONS is set (dev and sanitizer presets) and costs nothing elsewhere.
+// Assertions. An assertion states an invariant that no caller can break; mistakes of callers are
+// returned as error codes. Assertions are compiled in where COMMTASK_ASSERTIONS is set (dev and
+// sanitizer presets), and cost nothing elsewhere.
 #pragma once
 
-// In every build, so that a file which leans on one of them by mistake compiles in all presets or in none.
+// Included in every build, so that a file that needs one of these headers by mistake compiles in
+// all presets or in none.
 #include "base/speech.hpp"
 
 #include <cstdlib>

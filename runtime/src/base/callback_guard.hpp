@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long the program's callbacks hold the worker up, in processor time: what the scheduler gives to other threads
-// meanwhile is not their doing. The cheap clock is read twice for each callback that is timed. The thread's own clock costs a
-// system call, so it is read ahead of a callback only where the last reading is old, and once more after one that took long
-// by the cheap clock.
+// Measures how long the program's callbacks hold up the progress thread, in processor time: time
+// that the operating system gives to other threads meanwhile does not count. The cheap clock is
+// read twice for each timed callback. The thread's processor clock costs a system call. So it is
+// read before a callback only if the last reading is old. It is read after a callback only if the
+// callback took long by the cheap clock.
 #pragma once
 
 #include "base/system.hpp"
@@ -13,19 +14,21 @@
 
 namespace commtask::detail {
 
-/// What a thread had used of the processor at a moment.
+/// The processor time that a thread had used at a moment.
 struct processor_reading {
     std::uint64_t at_ns = 0;
     std::uint64_t used_ns = 0;
 };
 
-/// Whether a callback that begins needs a new reading: else up to an eighth of the limit goes unseen.
+/// Whether a callback that begins needs a new reading: otherwise up to an eighth of the limit goes
+/// unnoticed.
 [[nodiscard]] constexpr bool is_too_old(const processor_reading& last, std::uint64_t begin_ns,
                                         std::uint64_t limit_ns) noexcept {
     return begin_ns - last.at_ns >= limit_ns / 8;
 }
 
-/// What a callback used for certain: all since the reading, but for the time between the reading and its begin.
+/// The processor time that a callback used for certain: all time since the reading, minus the time
+/// between the reading and the callback's begin.
 [[nodiscard]] constexpr std::uint64_t surely_used_ns(const processor_reading& last, std::uint64_t begin_ns,
                                                      std::uint64_t used_at_end_ns) noexcept {
     const std::uint64_t used_ns = used_at_end_ns - last.used_ns;
@@ -33,19 +36,21 @@ struct processor_reading {
     return used_ns > before_ns ? used_ns - before_ns : 0;
 }
 
-/// Times a lane's callbacks. Its driver only.
+/// Times the callbacks of a lane. Only the lane's progress thread uses it.
 class callback_guard {
 public:
-    /// `limit_ns` 0: times nothing.
+    /// @param limit_ns  0: callbacks are not timed
     explicit callback_guard(std::uint64_t limit_ns) noexcept : limit_ns_(limit_ns) {}
 
-    /// What there is to say about a callback.
+    /// A callback that exceeded the limit, for a warning.
     struct verdict {
         std::uint64_t used_ns;
-        std::uint64_t n_unsaid; ///< Others over the limit since the last time that there was something to say.
+        /// Callbacks over the limit since the last warning that were not reported.
+        std::uint64_t n_unsaid;
     };
 
-    /// Runs it. @return nothing if it kept to the limit, or somebody heard of another one just now
+    /// Runs the callback.
+    /// @return nothing if the callback kept to the limit, or another warning was written just now
     template <typename Callback>
     [[nodiscard]] std::optional<verdict> run(Callback&& callback) noexcept {
         if (limit_ns_ == 0) {
@@ -53,9 +58,11 @@ public:
             return std::nullopt;
         }
         const std::uint64_t begin_ns = now_ns();
-        thread_local constinit processor_reading last; // a lane has many drivers
+        // Per thread, since a lane has many progress threads.
+        thread_local constinit processor_reading last;
         if (is_too_old(last, begin_ns, limit_ns_)) last = {begin_ns, processor_time_ns()};
-        const processor_reading before = last; // a callback may drive another lane
+        // A copy, since the callback may make progress for another lane.
+        const processor_reading before = last;
         callback();
         const std::uint64_t end_ns = now_ns();
         if (end_ns - begin_ns <= limit_ns_) return std::nullopt;
@@ -65,7 +72,7 @@ public:
     }
 
 private:
-    /// One in a second is enough to read, and writing holds the other tasks up too.
+    /// One warning per second is enough to read, and writing holds up the other tasks too.
     [[nodiscard]] std::optional<verdict> judge(std::uint64_t used_ns, std::uint64_t end_ns) noexcept {
         constexpr std::uint64_t pause_ns = 1'000'000'000;
         if (last_said_ns_ != 0 && end_ns - last_said_ns_ < pause_ns) {

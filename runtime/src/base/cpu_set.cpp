@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thin value type over hwloc's bitmaps. The only logic of its own is the reader of CPU lists, which is stricter than
-// hwloc_bitmap_list_sscanf (that accepts "3-" as "3 and all above" and ignores what it cannot read).
+// A thin value type over hwloc's bitmaps. The only logic of its own is the reader of CPU lists. It
+// is stricter than hwloc_bitmap_list_sscanf, which reads "3-" as "3 and all above" and ignores text
+// that it cannot read.
 #include "base/cpu_set.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of CPUs (hwloc's physical PU numbers, as the kernel, taskset and lscpu count them) with value semantics.
-// It exists because a raw hwloc_bitmap_t has to be freed by hand and a cpu_set_t ends at 1024 CPUs.
+// A set of CPUs with value semantics, by hwloc's physical PU numbers, as the kernel, taskset and
+// lscpu count them. It exists because a raw hwloc_bitmap_t must be freed by hand, and a cpu_set_t
+// ends at 1024 CPUs.
 #pragma once
 
 #include <hwloc.h>
@@ -27,7 +28,8 @@ public:
 
     /// The set {first, ..., last}.
     [[nodiscard]] static cpu_set range(int first, int last);
-    /// Reads "0-3,8"; the empty text is the empty set; nothing for any other text.
+    /// Reads a list such as "0-3,8". The empty text is the empty set.
+    /// @return nothing for any other text
     [[nodiscard]] static std::optional<cpu_set> from_text(std::string_view text);
 
     void insert(int cpu);
@@ -39,7 +41,7 @@ public:
     [[nodiscard]] bool intersects(const cpu_set& other) const;
     [[nodiscard]] bool includes(const cpu_set& other) const;
     [[nodiscard]] std::vector<int> members() const; ///< Ascending.
-    [[nodiscard]] std::string text() const;         ///< "0-3,8"; "none" is never printed, the empty set is "".
+    [[nodiscard]] std::string text() const;         ///< For example "0-3,8"; the empty set is "".
     [[nodiscard]] hwloc_const_bitmap_t native() const { return bits_.get(); }
     [[nodiscard]] hwloc_bitmap_t native() { return bits_.get(); }
 
@@ -59,11 +61,12 @@ private:
 [[nodiscard]] cpu_set operator&(cpu_set a, const cpu_set& b);
 [[nodiscard]] cpu_set operator-(cpu_set a, const cpu_set& b);
 
-/// Reads "3,7-9" in the order written, so that it can give lane 0 the first CPU and so on. Nothing if the text is
-/// anything else, names a CPU twice or one above `highest_cpu`.
+/// Reads a list such as "3,7-9", and keeps its order, so that lane 0 can get the first CPU, and so
+/// on.
+/// @return nothing if the text is not a list, names a CPU twice, or names a CPU above `highest_cpu`
 [[nodiscard]] std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 
-/// More CPUs than any Linux is built for.
+/// More CPUs than any Linux kernel is built for.
 inline constexpr int highest_cpu = 8191;
 
 } // namespace commtask::detail

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// By instructions and not by <fenv.h>, whose environment is 32 bytes where a task has room for four, and is loaded in a hundred cycles.
-// x86-64: MXCSR without its flags, and the control word of the old unit, which long double uses; the flags of both are kept in
-// MXCSR, as fetestexcept() looks at both. Elsewhere but on AArch64 a thread has no modes, and nothing is carried.
+// Uses instructions instead of <fenv.h>: its environment has 32 bytes where a task has room for
+// four, and takes a hundred cycles to load. x86-64: the modes are MXCSR without its flags, and the
+// control word of the x87 unit, which long double uses. The flags of both units are kept in MXCSR,
+// since fetestexcept() reads both. AArch64: the modes are FPCR, the flags are FPSR. On other
+// processors a thread has no modes, and nothing is carried.
 #include "base/float_modes.hpp"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ void store_mxcsr(std::uint32_t word) noexcept { asm volatile("ldmxcsr %0" : : "m
     return word;
 }
 
-/// Flags that stay in the old unit would trap at once under a control word that lets them.
+/// Flags that stay in the x87 unit would trap at once under a control word that enables the trap.
 void empty_x87(std::uint32_t& flags) noexcept {
     std::uint16_t status = 0;
     asm volatile("fnstsw %0" : "=a"(status));
@@ -50,7 +52,7 @@ void empty_x87(std::uint32_t& flags) noexcept {
     return (load_mxcsr() & ~flag_bits & 0xffffU) | std::uint32_t{load_x87_control()} << 16U;
 }
 
-/// @return what was raised before
+/// @return the flags that were raised before
 float_flags store_modes(float_modes modes, std::uint32_t flags) noexcept {
     std::uint32_t raised = load_mxcsr() & flag_bits;
     empty_x87(raised);
@@ -63,7 +65,7 @@ float_flags store_modes(float_modes modes, std::uint32_t flags) noexcept {
 #elif defined(__aarch64__)
 
 constexpr std::uint32_t flag_bits = 0x9f;
-constexpr float_modes is_known = 1U << 31U; // no bit of FPCR, which is 0 by default
+constexpr float_modes is_known = 1U << 31U; // Not a bit of FPCR, which is 0 by default.
 
 [[nodiscard]] std::uint32_t load_flags() noexcept {
     std::uint64_t word = 0;
@@ -94,7 +96,8 @@ float_flags store_modes(float_modes, std::uint32_t) noexcept { return 0; }
 
 #endif
 
-/// In which reductions are in flight, those of the last one last. A program has one or two; more than fit are not told apart.
+/// The modes of the reductions in flight; the modes of the last one come last. A program has one or
+/// two modes. If there are more than fit, the rest are not distinguished.
 struct modes_in_use {
     float_modes modes;
     std::uint32_t n_reductions;
@@ -103,7 +106,7 @@ std::mutex guards_table;
 std::array<modes_in_use, 8> table;
 std::size_t n_in_use = 0;
 
-/// Scopes that the calling thread is in.
+/// The number of scopes that the calling thread is in.
 constinit thread_local int depth = 0;
 
 [[nodiscard]] modes_in_use* find(float_modes modes) noexcept {
@@ -126,7 +129,7 @@ void raise_flags(float_flags flags) noexcept {
 void reductions_in_flight::begin(float_modes modes) noexcept {
     if (modes == 0) return;
     const std::lock_guard guard{guards_table};
-    // Those before it have been asked for by who waits for them.
+    // Threads that wait for earlier reductions have read their flags already.
     if (n_in_use == 0) raised_.store(0, std::memory_order_relaxed);
     modes_in_use* const found = find(modes);
     if (found != nullptr) {
@@ -147,7 +150,8 @@ float_flags reductions_in_flight::end(float_modes modes) noexcept {
         --n_in_use;
     }
     wanted_.store(n_in_use == 0 ? 0 : table[n_in_use - 1].modes, std::memory_order_relaxed);
-    // What ends inside a call of the library's is told before the call's scope is over.
+    // The flags of a reduction that ends inside a call of the library are returned before the
+    // call's scope ends.
     const std::uint32_t here = depth > 0 ? load_flags() : 0;
     return static_cast<float_flags>(raised_.load(std::memory_order_relaxed) | here);
 }
@@ -155,7 +159,8 @@ float_flags reductions_in_flight::end(float_modes modes) noexcept {
 void float_scope::begin(float_modes wanted) noexcept {
     modes_before_ = load_modes();
     const bool is_counted = reductions_in_flight::wanted_.load(std::memory_order_relaxed) != 0;
-    if (!is_counted && wanted == modes_before_) return; // a thread of the library, in its caller's modes
+    // A thread of the library, in its caller's modes.
+    if (!is_counted && wanted == modes_before_) return;
     flags_before_ = store_modes(wanted, 0);
     is_active_ = true;
     ++depth;
@@ -164,9 +169,10 @@ void float_scope::begin(float_modes wanted) noexcept {
 void float_scope::end() noexcept {
     const float_flags raised = store_modes(modes_before_, 0);
     std::atomic<float_flags>& all = reductions_in_flight::raised_;
-    // A bit is added once: threads that add numbers all day do not write the line each time.
+    // A bit is added once: threads that do arithmetic all day do not write the line each time.
     if ((all.load(std::memory_order_relaxed) & raised) != raised) all.fetch_or(raised, std::memory_order_relaxed);
-    // A thread of the library needs none of its own. In others they stay, as in the thread that makes MPI's call natively.
+    // A thread of the library needs no flags of its own. In other threads the flags stay, as in a
+    // thread that makes MPI's call without the library.
     --depth;
     const bool is_dropped = library_thread::am_i() && depth == 0;
     if (!is_dropped && (flags_before_ | raised) != 0)

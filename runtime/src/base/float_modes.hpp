@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The floating-point modes of a thread as one word: rounding, flushing of denormals, traps. MPI adds numbers in any of its calls, on the
-// thread that makes the call; so while reductions are in flight, the library calls MPI in the modes of the threads that posted them, and
-// keeps the exception flags for the threads that wait. What costs: nothing as long as no reduction is in flight, but for a load in each
-// call of MPI; else some 20 ns in each. Two reductions in flight at once whose modes differ: those of the last one hold for both, since MPI
-// does not say which one it works at.
+// The floating-point modes of a thread as one word: rounding, flushing of denormals, traps. MPI
+// does the arithmetic of reductions in any of its calls, on the calling thread. So while reductions
+// are in flight, the library calls MPI in the modes of the threads that posted them, and keeps the
+// exception flags for the threads that wait. If two reductions in flight have different modes, the
+// later one's are used for both, since MPI does not say on which one it works. The cost of a call
+// of MPI: one load without reductions in flight, else about 20 ns.
 #pragma once
 
 #include "base/library_thread.hpp"
@@ -14,34 +15,36 @@
 
 namespace commtask::detail {
 
-/// 0: no modes. Any thread's are another number.
+/// 0: no modes. The modes of a thread are never 0.
 using float_modes = std::uint32_t;
-/// Exception flags, in the bits that the processor has for them.
+/// Exception flags, in the bits that the processor uses for them.
 using float_flags = std::uint8_t;
 
-/// The calling thread's.
+/// The modes of the calling thread.
 [[nodiscard]] float_modes modes_of_this_thread() noexcept;
 
-/// The calling thread raises exceptions that another one has met; no trap is taken.
+/// Raises in the calling thread exceptions that occurred in another thread; no trap is taken.
 void raise_flags(float_flags flags) noexcept;
 
-/// Reductions of the process that MPI has.
+/// The reductions of the process that MPI has in flight.
 class reductions_in_flight {
 public:
     static void begin(float_modes modes) noexcept;
-    /// @return what was raised in calls of MPI since then, for any of them
+    /// @return the flags that were raised in calls of MPI since begin(), for any reduction
     [[nodiscard]] static float_flags end(float_modes modes) noexcept;
 
-    /// A thread of the program is about to call MPI itself, in its own modes: a thread of the library that calls MPI after it has the same,
-    /// as natively one thread would make both calls.
+    /// A thread of the program is about to call MPI itself, in its own modes. A thread of the
+    /// library that calls MPI later uses the same modes, as if one thread made both calls without
+    /// the library.
     static void caller_has(float_modes modes) noexcept {
-        // relaxed: a thread that sees it late calls MPI as if it had called before.
+        // relaxed: a thread that sees the modes late calls MPI as if it had called before.
         if (caller_.load(std::memory_order_relaxed) != modes) caller_.store(modes, std::memory_order_relaxed);
     }
 
-    /// In which the calling thread should call MPI; 0: in its own.
+    /// The modes in which the calling thread should call MPI; 0: its own.
     [[nodiscard]] static float_modes wanted() noexcept {
-        // relaxed: who has begun one, or waits for it, has the progress lock between.
+        // relaxed: a thread that has begun a reduction, or waits for one, has taken the progress
+        // lock in between.
         const float_modes theirs = wanted_.load(std::memory_order_relaxed);
         return theirs != 0 || !library_thread::am_i() ? theirs : caller_.load(std::memory_order_relaxed);
     }
@@ -53,7 +56,7 @@ private:
     static inline constinit std::atomic<float_flags> raised_{0};
 };
 
-/// Around a call of MPI.
+/// The scope of a call of MPI.
 class float_scope {
 public:
     float_scope() noexcept {
@@ -76,7 +79,7 @@ private:
     bool is_active_ = false;
 };
 
-/// For the time of a call that ends when its reduction has.
+/// The scope of a call that ends when its reduction has ended.
 class reduction_under_way {
 public:
     explicit reduction_under_way(bool is_one) noexcept : modes_(is_one ? modes_of_this_thread() : 0) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A gate in front of something that comes to an end: threads go in and out until it is closed, and who has closed it sees when the
-// last one has left. One word, so that nobody can be between the look and the step. It costs whoever enters two locked instructions.
+// A gate for an object that comes to an end. Threads enter and leave until the gate is closed, and
+// the thread that closes it sees when the last thread has left. The state is one word, so no thread
+// can be between the check and the entry. A thread that enters pays two locked instructions.
 #pragma once
 
 #include <atomic>
@@ -11,24 +12,28 @@ namespace commtask::detail {
 
 class gate {
 public:
-    /// Any thread. @return false: it is closed, and the caller is not inside
+    /// Any thread.
+    /// @return false if the gate is closed: then the caller is not inside
     [[nodiscard]] bool try_enter() noexcept {
-        // acq_rel: partner of the same in close().
+        // acq_rel: partner of the fetch_or in close().
         if ((state_.fetch_add(1, std::memory_order_acq_rel) & closed) == 0) return true;
         leave();
         return false;
     }
-    /// Any thread, for one that entered. release: partner of the acquire in close().
+    /// A thread that has entered. release: partner of the acquire in close().
     void leave() noexcept { state_.fetch_sub(1, std::memory_order_release); }
-    /// From here on nobody enters. May be called again. @return whether nobody is inside any more
+    /// From here on no thread enters. May be called again.
+    /// @return whether no thread is inside any more
     [[nodiscard]] bool close() noexcept {
-        // acq_rel: sees what was done inside; who finds it closed sees what the caller did.
+        // acq_rel: the caller sees what was done inside; a thread that finds the gate closed sees
+        // what the caller did.
         return (state_.fetch_or(closed, std::memory_order_acq_rel) & ~closed) == 0;
     }
 
 private:
     static constexpr std::uint32_t closed = std::uint32_t{1} << 31U;
-    std::atomic<std::uint32_t> state_{0}; ///< How many are inside, and whether it is closed.
+    /// The number of threads inside, and whether the gate is closed.
+    std::atomic<std::uint32_t> state_{0};
 };
 
 } // namespace commtask::detail

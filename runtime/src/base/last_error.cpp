@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Codes as sentences: the fixed text of each code, and the sentence of the last refusal on this thread, which says what
-// was wrong with which argument.
+// Error texts: the fixed text of each code, and the message of the last refusal on this thread,
+// which names the argument that was wrong.
 #include "base/last_error.hpp"
 
 #include <commtask/commtask.h>
@@ -15,7 +15,8 @@ namespace commtask::detail {
 namespace {
 thread_local std::array<char, 1024> sentence{};
 
-/// Why commtask_init was refused the last time; empty if it was not. Process-wide, as there is no context then.
+/// Why the last commtask_init was refused; empty if it was not. One for the process, as there is no
+/// context then.
 std::mutex refusal_mutex;
 std::array<char, 512> refusal{};
 } // namespace

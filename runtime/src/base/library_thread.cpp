@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mask of signals is inherited, so it is set around the creation: no moment is left in which the new thread takes one. Signals
-// that a fault of the thread itself raises stay open, or the kernel would kill the process without asking the program's handler.
+// A new thread inherits the signal mask, so the mask is set around the thread's creation: at no
+// moment does the new thread take a signal. Signals that the thread raises by a fault of its own
+// stay unblocked. Otherwise the kernel would kill the process without calling the program's
+// handler.
 #include "base/library_thread.hpp"
 
 #include "base/assert.hpp"
@@ -18,10 +20,11 @@
 namespace commtask::detail {
 namespace {
 
-/// A function that the program has written for its own thread, whose limit is `unlimited`, needs as much as such programs get by default.
+/// A function that was written for the program's main thread, with the stack limit `unlimited`,
+/// needs as much stack as such programs get by default.
 constexpr std::size_t least_stack_bytes = std::size_t{16} << 20U;
 
-/// What the new thread needs until it runs.
+/// The data that the new thread needs until it runs.
 struct beginning {
     std::string name;
     std::function<void()> function;
@@ -52,7 +55,8 @@ struct beginning {
 std::size_t stack_for_functions_bytes(std::size_t asked_bytes) noexcept {
     rlimit limit{};
     const bool has_limit = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    constexpr std::size_t page_bytes = 4096; // a limit need not be a multiple, which glibc asks for on some processors
+    // A limit need not be a multiple of the page size, which glibc needs on some processors.
+    constexpr std::size_t page_bytes = 4096;
     const std::size_t largest =
         std::max({least_stack_bytes, asked_bytes, has_limit ? static_cast<std::size_t>(limit.rlim_cur) : 0});
     return largest / page_bytes * page_bytes;

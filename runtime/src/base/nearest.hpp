@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// "Did you mean …": the valid word nearest to a mistyped one. Neighbouring letters that changed places count as one
-// mistake, and case as none, because those are the commonest slips in the name of a variable.
+// For "Did you mean …": finds the valid word nearest to a mistyped one. The commonest slips in
+// names of variables weigh little: two neighbouring letters that changed places count as one
+// mistake, and case does not count.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace commtask::detail {
 
-/// Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn one word
+/// into the other.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
     const auto same = [](char x, char y) {
         return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
@@ -35,7 +37,8 @@ namespace commtask::detail {
     return last[b.size()];
 }
 
-/// The candidate with the fewest mistakes, the earlier one among equals. There must be one.
+/// The candidate with the fewest mistakes; among equal candidates the first. `candidates` is not
+/// empty.
 [[nodiscard]] inline std::string_view nearest_word(std::string_view word,
                                                    std::span<const std::string_view> candidates) {
     return *std::ranges::min_element(candidates, {},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that somebody else chose, such as a communicator's, in text that a terminal shows: control characters, and bytes that are
-// no UTF-8, become \x1b and the like, so that no name moves the cursor or begins a line. The library's texts
-// and the report escape alike.
+// Escapes names that the program or another process chose, such as a communicator's name, for text
+// that a terminal shows. Control characters, and bytes that are not UTF-8, become \x1b and the
+// like, so that no name moves the cursor or begins a line. The library and the report escape in the
+// same way.
 #pragma once
 
 #include <array>
@@ -14,15 +15,17 @@
 
 namespace commtask::detail {
 
-inline constexpr std::size_t escape_bytes = 4; ///< Of one byte: "\x1b".
+inline constexpr std::size_t escape_bytes = 4; ///< The length of one escaped byte: "\x1b".
 
-/// What a terminal obeys instead of showing it: ASCII's and Latin-1's control characters, and those that turn the direction or end a line.
+/// Characters that a terminal obeys instead of showing them: the control characters of ASCII and
+/// Latin-1, and characters that change the direction of text or end a line.
 [[nodiscard]] constexpr bool is_control(std::uint32_t code) noexcept {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/// How many bytes the first character of UTF-8 has, if it may be shown; 0: its first byte may not.
+/// The number of bytes of the first UTF-8 character, if it may be shown; 0 if its first byte may
+/// not.
 [[nodiscard]] inline std::size_t shown_bytes(std::string_view text) noexcept {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
     const unsigned lead = byte(0);
@@ -39,7 +42,8 @@ inline constexpr std::size_t escape_bytes = 4; ///< Of one byte: "\x1b".
     return code < least[size] || code > 0x10ffff || is_surrogate || is_control(code) ? 0 : size;
 }
 
-/// As much of the text as there is room for. @return how many bytes were written
+/// Writes as much of the text as fits.
+/// @return the number of bytes written
 inline std::size_t write_printable(std::string_view text, std::span<char> to) noexcept {
     constexpr std::string_view digits = "0123456789abcdef";
     std::size_t end = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No memory is asked for: there is something to say when there is none, too. A line that is too long is cut, which the lists,
-// the only long ones, do not come through here for.
+// Messages are written without allocating, since there are messages when there is no memory, too. A
+// line that is too long is cut; the lists, which are the only long texts, are not written here.
 #include "base/speech.hpp"
 
 #include "base/printable.hpp"

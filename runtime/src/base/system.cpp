@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// System calls of system.hpp. glibc wraps neither futex nor membarrier, so the numbers are used directly; failures
-// other than the expected ones can only mean a kernel without the call, which registration finds out first.
+// The system calls of system.hpp. glibc has no wrapper for futex or membarrier, so the numbers of
+// the calls are used. Any unexpected failure can only mean a kernel without the call, which
+// registration finds out first.
 #include "base/system.hpp"
 
 #include "base/tuning.hpp"
@@ -18,7 +19,7 @@
 namespace commtask::detail {
 namespace {
 
-/// A post or a wait leaves the program's errno as it was.
+/// Restores errno: a post or a wait must not change the program's errno.
 class kept_errno {
 public:
     kept_errno() noexcept : before_(errno) {}
@@ -42,9 +43,11 @@ struct scheduling {
     std::uint64_t period_ns;
 };
 constexpr std::uint32_t ordinary = 0; // SCHED_OTHER
-constexpr std::uint32_t batch = 3;    // SCHED_BATCH: the same, but that waking it replaces nobody
+// SCHED_BATCH: as SCHED_OTHER, but a thread that is woken preempts no thread.
+constexpr std::uint32_t batch = 3;
 
-/// Of the calling thread. A user who chose another policy than `expected` keeps it.
+/// Changes the scheduling of the calling thread. If a user chose another policy than `expected`, it
+/// stays.
 template <typename Change>
 [[nodiscard]] bool change_scheduling(std::uint32_t expected, Change&& change) noexcept {
     const kept_errno programs;

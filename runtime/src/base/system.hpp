@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few calls into the operating system and the processor that the runtime needs: sleeping on a word, the barrier
-// that lets submitters go without one, a pause, a clock. Linux only; the asymmetric barrier falls back to a full fence on
-// the submitter's side where the kernel has no membarrier.
+// The few calls into the operating system and the processor that the runtime needs: waiting on a
+// word (futex), the asymmetric barrier that saves submitters a barrier, a pause, and clocks. Linux
+// only. If the kernel has no membarrier, the asymmetric barrier becomes a full fence on both sides.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,8 @@
 
 namespace commtask::detail {
 
-/// What one core owns at a time. 128 where processors fetch lines in pairs would double every cell; 64 was measured.
+/// The unit that one core owns at a time. 128, for processors that fetch lines in pairs, would
+/// double the size of every cell; the measurements used 64.
 inline constexpr std::size_t cache_line_bytes = 64;
 
 /// Tells the core that this thread waits for memory.
@@ -23,8 +24,9 @@ inline void pause_briefly() noexcept {
 #endif
 }
 
-/// Fetches a line to write it, so that the store does not wait for the other core. The compiler's builtin becomes a fetch
-/// for reading unless the whole build asks for newer processors; the instruction is a no-op on those that lack it.
+/// Fetches a line for writing, so that the store does not wait for another core. The compiler's
+/// builtin becomes a fetch for reading, unless the whole build requires newer processors. The
+/// instruction is a no-op on processors that lack it.
 inline void prefetch_for_write(const void* address) noexcept {
 #if defined(__x86_64__)
     asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
@@ -36,26 +38,31 @@ inline void prefetch_for_write(const void* address) noexcept {
 /// Monotonic, in nanoseconds.
 [[nodiscard]] std::uint64_t now_ns() noexcept;
 
-/// What the calling thread has used of the processor, in nanoseconds; now_ns() where the system does not say. A system call.
+/// The processor time that the calling thread has used, in nanoseconds; now_ns() if the system does
+/// not report it. A system call.
 [[nodiscard]] std::uint64_t processor_time_ns() noexcept;
 
-/// Sleeps while `word` is `expected`, at most `timeout_ns` (negative: without limit). May return early.
+/// Sleeps while `word` is `expected`, at most `timeout_ns` (negative: without limit). May return
+/// early.
 void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept;
 
-/// Wakes all that sleep on `word`.
+/// Wakes all threads that sleep on `word`.
 void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept;
 
-/// The same for a word in memory that processes share; the kernel takes a little longer to find who sleeps there.
+/// The same two functions for a word in memory that processes share. The kernel takes a little
+/// longer to find the sleeping threads.
 void sleep_while_equal_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                               std::int64_t timeout_ns) noexcept;
 void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept;
 
-/// Asks the scheduler for short turns of the calling thread: woken, it soon replaces a thread that computes, and a yield
-/// costs it less. Without effect on kernels that do not know the request (before Linux 6.12).
+/// Asks the operating system for short time slices of the calling thread: when it is woken, it soon
+/// replaces a thread that computes, and a yield takes less time. No effect on kernels without this
+/// request (before Linux 6.12).
 void prefer_short_turns() noexcept;
 
-/// While one of these lives, whoever wakes the calling thread keeps the processor: its turn begins when theirs is over.
+/// While one of these lives, a thread that wakes the calling thread keeps the processor: the
+/// calling thread runs when the waking thread's time slice is over.
 class gentle_waking {
 public:
     gentle_waking() noexcept;
@@ -67,15 +74,16 @@ private:
     bool is_changed_;
 };
 
-/// Registers the process for the asymmetric barrier. Once, before any thread uses it.
-/// @return whether the kernel has it; if not, both sides are full fences.
+/// Registers the process for the asymmetric barrier. Called once, before any thread uses it.
+/// @return whether the kernel has the barrier; if not, both sides are full fences
 [[nodiscard]] bool register_heavy_barrier() noexcept;
 
-/// Makes every running thread of the process pass a full barrier.
+/// Makes every running thread of the process execute a full barrier.
 void heavy_barrier() noexcept;
 
-/// The cheap side of an asymmetric barrier: only the compiler is held, since the other side makes this thread pass a
-/// barrier when it matters. Without membarrier both sides are full fences.
+/// The cheap side of an asymmetric barrier: only the compiler is restricted, since the other side
+/// makes this thread execute a barrier when it matters. Without membarrier both sides are full
+/// fences.
 inline void light_barrier(bool has_heavy_barrier) noexcept {
     if (has_heavy_barrier) {
         std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A communicator whose messages several lanes serve: for each message a key chooses one of several queues. Either the key is the
-// calling thread, and the queues share the communicator: MPI still matches all messages of it, so wildcards are fine and only
-// the order among threads is gone. Or the key is the pair of ranks and the tag, and each queue has a duplicate of its own: both
-// ends of a message must find the same one from what they know, so a wildcard has no way to go.
+// Striping: several lanes serve the messages of one communicator, and a key chooses one of several
+// queues for each message. The key is one of two. First, the calling thread: the queues share the
+// communicator, and MPI still matches all its messages, so wildcards work, and only the order among
+// threads is lost. Second, the pair of ranks and the tag: each queue has a duplicate communicator.
+// Both ends of a message must compute the same queue, so a wildcard has none.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -24,23 +25,25 @@
 
 namespace commtask::detail {
 
-/// What the program has promised of a communicator's messages, by the names that MPI has for it.
+/// Assertions of the program about a communicator's messages, named as in MPI.
 struct message_promises {
     bool no_any_source = false;    ///< mpi_assert_no_any_source
     bool no_any_tag = false;       ///< mpi_assert_no_any_tag
     bool allow_overtaking = false; ///< mpi_assert_allow_overtaking
 };
 
-/// What a sender and a receiver of a message both know of it. Without order: an exchange with one rank has one key.
+/// The part of a message's envelope that both its sender and its receiver know. The pair of ranks
+/// has no order, so an exchange with one rank has one key.
 struct message_key {
     int low_rank = 0;
     int high_rank = 0;
     int tag = 0;
     [[nodiscard]] bool operator==(const message_key&) const = default;
-    /// Messages of successive tags take turns, and so do the two neighbours that a rank of a grid has along a dimension, whose
-    /// ranks are the same distance apart: what counts is how many such distances lie below the pair. The sum of two ranks would
-    /// be odd for all neighbours in a ring. Which distances make pairs of one place differ was tried on grids
-    /// (tests/unit/comm_striping_test.cpp).
+    /// Messages with successive tags go to successive queues. So do the messages to the two
+    /// neighbours that a rank of a grid has along a dimension: their ranks are at the same
+    /// distance, so the queue depends on how many such distances lie below the pair. The sum of two
+    /// ranks would be odd for all neighbours in a ring. tests/unit/comm_striping_test.cpp checks on
+    /// grids which pairs get different queues.
     [[nodiscard]] std::size_t stripe_over(std::size_t n_queues) const noexcept {
         if (n_queues == 1) return 0;
         const auto distance = static_cast<std::uint64_t>(high_rank) - static_cast<std::uint64_t>(low_rank);
@@ -50,7 +53,7 @@ struct message_key {
     }
 };
 
-/// Counts the threads that ask, from 0.
+/// The number of the calling thread, counted from 0 in the order of first calls.
 [[nodiscard]] inline std::size_t number_of_this_thread() noexcept {
     static std::atomic<std::size_t> n_threads{0};
     thread_local const std::size_t mine = n_threads.fetch_add(1, std::memory_order_relaxed);
@@ -59,9 +62,11 @@ struct message_key {
 
 class comm_striping {
 public:
-    /// By the calling thread. @param over  queues of one communicator, at least one
+    /// The key is the calling thread.
+    /// @param over  queues of one communicator, at least one
     explicit comm_striping(std::vector<comm_queue*> over) noexcept : over_(std::move(over)), is_by_thread_(true) {}
-    /// By rank and tag, of which at least one is never a wildcard. @param over  queues of its duplicates, at least one
+    /// The key is the pair of ranks and the tag, at least one of which is never a wildcard.
+    /// @param over  queues of its duplicates, at least one
     comm_striping(std::vector<comm_queue*> over, int my_rank, message_promises promised) noexcept
         : over_(std::move(over)), my_rank_(my_rank), has_ranks_(promised.no_any_source), has_tag_(promised.no_any_tag) {
     }
@@ -69,15 +74,17 @@ public:
     [[nodiscard]] bool is_by_thread() const noexcept { return is_by_thread_; }
     [[nodiscard]] const std::vector<comm_queue*>& over() const noexcept { return over_; }
 
-    /// Why an operation has no way to go.
+    /// Whether an operation has a queue, and why not.
     enum class answer : std::uint8_t {
-        goes,         ///< To the queue; null: it stays where it is.
-        any_source,   ///< It names no rank, as it was promised that none would.
-        any_tag,      ///< The same of the tag.
+        goes, ///< It uses the chosen queue; null: it stays in the communicator's own queue.
+        /// It uses MPI_ANY_SOURCE, although the program promised not to.
+        any_source,
+        any_tag,      ///< It uses MPI_ANY_TAG, although the program promised not to.
         several_keys, ///< Its messages belong to several queues.
     };
 
-    /// Any thread. @param chosen  where it goes
+    /// Any thread.
+    /// @param chosen  the operation's queue
     [[nodiscard]] answer choose(const commtask_op& op, comm_queue*& chosen) const noexcept {
         const operation_traits& kind = operation_of(op.kind);
         chosen = nullptr;
@@ -94,7 +101,7 @@ public:
         return why;
     }
 
-    /// Null: none of them has this number.
+    /// @return null if no queue of the striping has this number
     [[nodiscard]] comm_queue* find(std::uint32_t queue_number) const noexcept {
         const auto found = std::ranges::find(over_, queue_number, &comm_queue::number);
         return found == over_.end() ? nullptr : *found;
@@ -113,7 +120,7 @@ private:
         };
         if (kind.has_dest) add(op.peer, op.send_tag);
         if (kind.has_source) add(op.source, op.recv_tag);
-        // What is wrong with the lists the checks of arguments say.
+        // Bad lists are reported by the checks of arguments.
         if (kind.has_dests && op.dests != nullptr)
             std::for_each_n(op.dests, op.peer, [&](int peer) { add(peer, op.send_tag); });
         if (kind.has_sources && op.sources != nullptr) {

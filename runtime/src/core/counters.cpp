@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adding counters up. Nothing here runs while tasks do, so it is written to be read; what runs on the worker's path is in the
-// header.
+// Adds counters up. Nothing here runs while tasks do, so this code is written for clarity; the code
+// on the worker's path is in the header.
 #include "core/counters.hpp"
 
 namespace commtask::detail {
@@ -45,7 +45,7 @@ void lane_stats::merge(const lane_stats& other) {
 
 time_distribution shared_time_distribution::snapshot() const {
     time_distribution copy;
-    copy.count = count_.load(std::memory_order_relaxed); // pairs with nothing: see add()
+    copy.count = count_.load(std::memory_order_relaxed); // relaxed: has no partner, see add().
     copy.sum_ns = sum_ns_.load(std::memory_order_relaxed);
     copy.longest_ns = longest_ns_.load(std::memory_order_relaxed);
     for (std::size_t bin = 0; bin < copy.bins.size(); ++bin)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What COMMTASK_STATS=1 measures. A lane's counters are written by its worker alone, so an update is a plain addition;
-// what submitters and waiters measure goes through relaxed atomics. Everything is unsigned 64-bit words, so that ranks can
-// send each other their counters as they are.
+// The counters behind COMMTASK_STATS=1. One thread at a time writes a lane's counters, so an update
+// is a plain addition. Times that submitters and waiting threads measure are added with relaxed
+// atomics. All counters are unsigned 64-bit words, so ranks can send them to each other as they
+// are.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +16,15 @@
 
 namespace commtask::detail {
 
-/// Room for every kind of operation; a kind is its index in the table of operations.
+/// An upper bound for the kinds of operations; the index is the kind's number in the table of
+/// operations.
 inline constexpr std::size_t stats_kind_count = 128;
 
-/// Times in nanoseconds: how many, how long together, the longest, and how many per power of two.
+/// A distribution of times in nanoseconds: their number, their sum, the longest, and the number for
+/// each power of two.
 struct time_distribution {
-    static constexpr std::size_t bin_count = 48; ///< Bin b > 0 holds [2^(b-1), 2^b) ns; the last holds all above.
+    /// Bin b > 0 holds [2^(b-1), 2^b) ns; the last holds all above.
+    static constexpr std::size_t bin_count = 48;
 
     std::uint64_t count = 0;
     std::uint64_t sum_ns = 0;
@@ -31,7 +35,7 @@ struct time_distribution {
         return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(time_ns)), bin_count - 1);
     }
 
-    /// About a nanosecond: four additions into two or three lines that the caller owns.
+    /// Costs about a nanosecond: four additions to two or three lines that the caller owns.
     void add(std::uint64_t time_ns) {
         ++count;
         sum_ns += time_ns;
@@ -45,8 +49,8 @@ struct time_distribution {
         return count == 0 ? 0.0 : static_cast<double>(sum_ns) / static_cast<double>(count);
     }
 
-    /// A time that the given share of all times does not exceed: right up to a factor of two, and never above the
-    /// longest. 0 if there are none.
+    /// A time that the given share of all times does not exceed: correct up to a factor of two, and
+    /// never above the longest time. 0 if there are no times.
     [[nodiscard]] std::uint64_t approx_quantile_ns(double share) const;
 };
 
@@ -54,20 +58,23 @@ struct time_distribution {
 struct lane_stats {
     std::array<std::uint64_t, stats_kind_count>
         tasks{}; ///< Completed tasks by kind, failed and canceled ones included.
-    std::array<std::uint64_t, stats_kind_count> bytes{}; ///< Payload of these tasks by kind, as posted.
+    /// Payload of these tasks by kind, as posted.
+    std::array<std::uint64_t, stats_kind_count> bytes{};
     std::uint64_t failed = 0;
     std::uint64_t canceled = 0;
-    time_distribution post;               ///< In the post call, on the posting thread.
-    time_distribution queue_delay;        ///< From the post to the worker taking the task over.
-    time_distribution in_flight;          ///< From issue to MPI's completion.
-    time_distribution unblock;            ///< From MPI's completion to the first instruction of who waited for it.
-    std::uint64_t worker_busy_ns = 0;     ///< The worker's time in passes that moved something.
-    std::uint64_t worker_life_ns = 0;     ///< The worker's time from start to end.
-    std::uint64_t worker_used_ns = 0;     ///< The worker's time on the processor.
-    std::uint64_t worker_timed_waits = 0; ///< Timed waits with something in flight.
-    std::uint64_t worker_rung = 0;        ///< Of these, those that another rank of the node ended.
-    std::uint64_t rang = 0;               ///< Workers of the node's other ranks that this lane has woken.
-    std::uint64_t worker_sleeps = 0;      ///< How often it slept for want of work.
+    time_distribution post;        ///< Time in the post call, on the submitter.
+    time_distribution queue_delay; ///< From the post until a progress call accepts the task.
+    time_distribution in_flight;   ///< From the start to MPI's completion.
+    /// From MPI's completion to the waiting thread's first instruction.
+    time_distribution unblock;
+    std::uint64_t worker_busy_ns = 0; ///< The worker's time in progress calls that moved something.
+    std::uint64_t worker_life_ns = 0; ///< The worker's time from start to end.
+    std::uint64_t worker_used_ns = 0; ///< The worker's time on the processor.
+    std::uint64_t worker_timed_waits = 0;    ///< Timed waits with something in flight.
+    std::uint64_t worker_rung = 0;    ///< Timed waits that another rank of the node ended.
+    /// Workers of other ranks of the node that this lane has woken.
+    std::uint64_t rang = 0;
+    std::uint64_t worker_sleeps = 0; ///< How often the worker blocked because there was no work.
 
     void merge(const lane_stats& other);
 };
@@ -78,11 +85,12 @@ static_assert(sizeof(lane_stats) % sizeof(std::uint64_t) == 0);
 /// The counters as the words that ranks exchange.
 inline constexpr std::size_t lane_stats_words = sizeof(lane_stats) / sizeof(std::uint64_t);
 
-/// A distribution that any thread may add to, while any other reads it. Counts may be ahead of sums in a snapshot.
+/// A distribution that any thread may add to while any other thread reads it. In a snapshot, counts
+/// may be ahead of sums.
 class shared_time_distribution {
 public:
-    /// Relaxed throughout: the numbers are read after the threads that added to them were joined or, in a snapshot
-    /// taken before, may miss the latest addition.
+    /// relaxed throughout: the numbers are read after the threads that added them were joined; a
+    /// snapshot that is taken before may miss the latest addition.
     void add(std::uint64_t time_ns) {
         count_.fetch_add(1, std::memory_order_relaxed);
         sum_ns_.fetch_add(time_ns, std::memory_order_relaxed);

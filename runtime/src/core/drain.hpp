@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When commtask_finalize stops waiting, as a pure function of times: a program that can never end must not hang, and one that
-// is slow must not lose its tasks. Two measures: a short one where nothing could move but by a signal that is on its way, and
-// the user's own limit where MPI, or a function of the program's, is at work.
+// When commtask_finalize stops waiting: a pure function of times. A program that can never end must
+// not hang, and a slow program must not lose its tasks. There are two limits. The user's limit
+// holds while MPI or a function of the program is at work. A short limit holds while only a signal
+// on its way could move anything.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -12,19 +13,20 @@
 
 namespace commtask::detail {
 
-/// What is seen of a lane in one look.
+/// One observation of a lane.
 struct drain_look {
     std::uint64_t now_ns;
-    std::uint64_t n_ended; ///< Tasks.
-    bool is_at_work;       ///< MPI has something in flight, or a driver is inside a function of the program's.
+    std::uint64_t n_ended; ///< Tasks that have ended.
+    /// MPI has something in flight, or the progress thread is inside a function of the program.
+    bool is_at_work;
 };
 
 class drain_limit {
 public:
-    /// `limit_ns` 0: none, as long as something is at work.
+    /// @param limit_ns  0: no limit while something is at work
     explicit drain_limit(std::uint64_t limit_ns = 0) noexcept : limit_ns_(limit_ns) {}
 
-    /// Whether it is over. Every task that ends, and every restart(), begins it anew.
+    /// Whether the limit is over. Each task that ends, and each restart(), starts the time anew.
     [[nodiscard]] bool is_over(const drain_look& look) noexcept {
         if (!has_begun_ || look.n_ended != n_ended_) {
             has_begun_ = true;
@@ -33,7 +35,7 @@ public:
             return false;
         }
         if (look.is_at_work) {
-            idle_since_ns_ = look.now_ns; // what it was at may have handed something on
+            idle_since_ns_ = look.now_ns; // It may have handed something on.
             return limit_ns_ > 0 && look.now_ns - since_ns_ >= limit_ns_;
         }
         constexpr std::uint64_t longest_ns = tuning::patience_at_the_end_ns;
@@ -42,7 +44,8 @@ public:
 
     void restart() noexcept { has_begun_ = false; }
 
-    /// Of the same user, for one pass of a driver: after it the driver is taken for one that does not come back.
+    /// The user's limit applied to one progress call: when it is over, the progress thread is taken
+    /// for one that does not return.
     [[nodiscard]] static drain_limit for_a_pass(std::uint64_t limit_ns) noexcept {
         return drain_limit{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::patience_at_the_end_ns)};
     }
@@ -52,7 +55,7 @@ private:
     bool has_begun_ = false;
     std::uint64_t n_ended_ = 0;
     std::uint64_t since_ns_ = 0;
-    std::uint64_t idle_since_ns_ = 0; ///< Since nothing is at work.
+    std::uint64_t idle_since_ns_ = 0; ///< Since when nothing has been at work.
 };
 
 } // namespace commtask::detail

@@ -21,15 +21,18 @@ bool finalizer::could_still_move(task_filter chosen) noexcept {
 
 void finalizer::give_up(task_filter chosen) noexcept {
     const progress_engine::call_scope here{engine_};
-    // Looked for twice, since a list would ask for memory. Tasks that callbacks post are not among them before the next progress call.
+    // Visits the slots twice, since a list would need memory. Tasks that callbacks post are not
+    // accepted before the next progress call.
     scheduled_.for_each_live([&](task& which) {
         if (!chosen(which) || which.run.now == phase::in_flight) return;
-        which.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // this thread alone will look
+        // relaxed: only this thread reads the mark.
+        which.marks.fetch_or(mark_cancel, std::memory_order_relaxed);
         scheduled_.cancel(which);
     });
     engine_.start_ready();
     scheduled_.for_each_live([&](task& which) {
-        if (!chosen(which) || which.run.now == phase::ready) return; // a callback has canceled one that is ready
+        // A callback has canceled a task, which is ready now.
+        if (!chosen(which) || which.run.now == phase::ready) return;
         engine_.give_up(which);
     });
     engine_.start_ready();

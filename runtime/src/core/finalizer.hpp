@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a lane's tasks that do not complete by themselves. With the progress lock.
+// Ends tasks of a lane that do not complete by themselves. With the progress lock.
 #pragma once
 
 #include "core/incomplete_tasks.hpp"
@@ -14,10 +14,12 @@ public:
               const progress_requests& requests, const incomplete_tasks& incomplete)
         : engine_(engine), submitted_(submitted), scheduled_(scheduled), requests_(requests), incomplete_(incomplete) {}
 
-    /// Whether a progress call would still move one of these: submitted tasks are left to that call, tasks in flight are polled.
+    /// Whether a progress call would still move one of these tasks. Submitted tasks are left to
+    /// that call; tasks in flight are polled here.
     [[nodiscard]] bool could_still_move(task_filter chosen) noexcept;
 
-    /// Ends incomplete tasks: those that have not started are canceled, the others given up. Their callbacks may post.
+    /// Ends incomplete tasks: tasks that have not started are canceled, the others are given up.
+    /// Their callbacks may post.
     void give_up(task_filter chosen) noexcept;
 
 private:

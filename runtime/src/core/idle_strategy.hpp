@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a worker that shares its core polls, yields and waits (DESIGN, section 6; drawn in docs/architecture.md). A pure function of
-// times and of what the last turn found, so that its test is its table. A worker with a core of its own does not use it: it polls.
+// When a worker that shares its core polls, yields and waits (drawn in docs/architecture.md). A
+// pure function of times and of the result of the last turn, so its test is a table. A worker with
+// a core of its own does not use it: that worker polls.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -11,25 +12,29 @@
 
 namespace commtask::detail {
 
-/// What a turn of the worker found.
+/// The result of one turn of the worker.
 struct worker_turn {
     std::uint64_t now_ns = 0;
-    bool moved = false;           ///< The poll started or completed something, or a thread has woken the worker.
-    bool others_progress = false; ///< Another thread has made progress since the last turn, so the worker did not poll.
-    bool lock_is_taken = false;   ///< Another thread has the progress lock now, so the worker did not poll.
-    bool has_work = false;        ///< Something is in flight, or other processes may need this one.
-    bool has_window = false;      ///< Other processes access a window of this one, which no poll here reports.
-    bool is_rung = false;         ///< Other ranks ring for all that is in flight.
+    /// The poll started or completed something, or a thread has woken the worker.
+    bool moved = false;
+    /// Another thread has made progress since the last turn, so the worker did not poll.
+    bool others_progress = false;
+    /// Another thread has the progress lock now, so the worker did not poll.
+    bool lock_is_taken = false;
+    bool has_work = false; ///< Something is in flight, or other processes may need this process.
+    /// Other processes may access a window of this process. No poll here reports such accesses.
+    bool has_window = false;
+    bool is_rung = false; ///< Other ranks ring for all operations in flight.
 };
 
-/// What the worker does next.
+/// The worker's next step.
 struct worker_pause {
     enum class kind : std::uint8_t {
-        poll,  ///< Again, at once.
-        yield, ///< The core, and then polls.
-        wait,  ///< At most for `ns`.
-        arm,   ///< The same, with its doorbell armed.
-        block, ///< Until a thread wakes it.
+        poll,  ///< Poll again at once.
+        yield, ///< Yield the core, then poll.
+        wait,  ///< Wait at most `ns`.
+        arm,   ///< Wait at most `ns`, with the doorbell armed.
+        block, ///< Wait until a thread or another rank wakes the worker.
     };
     kind what = kind::poll;
     std::int64_t ns = 0;
@@ -37,8 +42,9 @@ struct worker_pause {
 
 class idle_strategy {
 public:
-    /// @param spin_ns  how long it stays active with nothing in flight: COMMTASK_SPIN_US
-    /// @param longest_ns  its longest wait with something in flight that nobody rings for: COMMTASK_WAIT_MAX_US
+    /// @param spin_ns  how long the worker stays active with nothing in flight: COMMTASK_SPIN_US
+    /// @param longest_ns  the longest wait with something in flight that no rank rings for:
+    /// COMMTASK_WAIT_MAX_US
     idle_strategy(std::uint64_t spin_ns, std::int64_t longest_ns) noexcept
         : spin_ns_(spin_ns), longest_ns_(longest_ns) {}
 
@@ -58,7 +64,7 @@ public:
         return {worker_pause::kind::wait, longest_ns_};
     }
 
-    /// A yield took so long. A long one tells that somebody computes on this core.
+    /// Reports a yield. A long yield shows that another thread computes on this core.
     void yielded(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
         if (end_ns - begin_ns > tuning::long_yield_ns) busy_until_ns_ = end_ns + tuning::busy_core_ns;
     }
@@ -72,7 +78,7 @@ private:
         const std::int64_t most_ns = is_rung ? std::max(longest_ns_, tuning::longest_rung_wait_ns) : longest_ns_;
         const std::int64_t ns = std::min(next_wait_ns_, most_ns);
         next_wait_ns_ = std::min(2 * ns, most_ns);
-        // Short waits end before a rank would have rung.
+        // A short wait ends before another rank would ring.
         const bool is_armed = is_rung && ns >= std::min(longest_ns_, tuning::longest_rung_wait_ns);
         return {is_armed ? worker_pause::kind::arm : worker_pause::kind::wait, ns};
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way from any thread into a lane: a bounded ring of cells that only submitters write, so that a submitter never loads a
-// line which the worker wrote. A cell holds the task's address and the parity of the lap in one word; that the worker
-// took it is known only through a limit, which submitters read once per capacity. A cell fills a line: with eight in one
-// the submitter's next locked instruction waited for the line that the worker was polling (0.28 against 0.10 of a cache
-// line ping-pong per post, burst of 8).
+// The bounded ring through which any thread submits tasks to a lane. Only submitters write its
+// cells, so a submitter never loads a line that the worker wrote. One word of a cell holds the
+// task's address and the parity of the lap. Submitters learn that cells were taken only through a
+// limit, which they read about once per lap. A cell fills a cache line. With eight
+// cells in a line, a post took 0.28 of a cache line ping-pong instead of 0.10 in bursts of eight:
+// the submitter's next locked instruction waited for the line that the worker polled.
 #pragma once
 
 #include "base/assert.hpp"
@@ -19,12 +20,13 @@
 
 namespace commtask::detail {
 
-/// Many submitters, one taker. `Item` is aligned to at least two bytes.
+/// Many threads submit, one thread takes. `Item` is aligned to at least two bytes.
 template <typename Item>
 class inbox {
 public:
-    /// `capacity` is a power of two. With `has_heavy_barrier` (see register_heavy_barrier) the first thread that posts does
-    /// so without a locked instruction, until another thread posts too.
+    /// @param capacity  a power of two
+    /// @param has_heavy_barrier  the result of register_heavy_barrier(). If it is true, the first
+    /// thread that posts uses no locked instruction, until another thread posts too.
     explicit inbox(std::size_t capacity, bool has_heavy_barrier = false)
         : mask_(capacity - 1), cells_(std::make_unique<cell[]>(capacity)),
           favoured_(has_heavy_barrier ? nobody_yet : nobody), limit_(capacity),
@@ -32,13 +34,15 @@ public:
         COMMTASK_ASSERT(capacity >= parts_given_back && (capacity & mask_) == 0);
     }
 
-    /// Any thread. Waits while the ring is full; items of threads in a happens-before relation keep their order.
-    /// @param while_full  bool(): called again and again while this one waits for room; false: nobody takes any more, and the item
-    ///                    stays outside
+    /// Any thread. Waits while the ring is full. Items of threads in a happens-before relation keep
+    /// their order.
+    /// @param while_full  bool(), called repeatedly while the thread waits for room. It returns
+    /// false if no thread takes items any more: then the item stays outside.
     template <typename WhileFull>
     void put(Item* item, WhileFull&& while_full) noexcept {
         const std::uint64_t place = take_place();
-        // Once per lap the limit is merely old: that is no full ring, and must cost neither a pause nor a yield.
+        // Once per lap the limit is merely old. The ring is not full then, and the thread must
+        // neither pause nor yield.
         if (place >= limit_.load(std::memory_order_acquire)) raise_limit();
         while (place >= limit_.load(std::memory_order_acquire)) {
             if (!while_full()) return;
@@ -50,11 +54,13 @@ public:
         put(item, [] { return true; });
     }
 
-    /// Any thread. `on_place()` is called between taking a place and filling it: only then is the item sure to go in.
-    /// @return false, and nothing done or called, if the ring is full.
+    /// Any thread. Calls `on_place()` between taking a place and filling it: only from then on is
+    /// the item sure to go in.
+    /// @return false if the ring is full; then nothing was done, and `on_place()` was not called
     template <typename OnPlace>
     [[nodiscard]] bool try_put(Item* item, OnPlace&& on_place) noexcept {
-        end_favour(); // a favoured thread could not look at the limit and take the place in one
+        // The favoured thread could not check the limit and take the place in one step.
+        end_favour();
         std::uint64_t place = tail_.load(std::memory_order_relaxed);
         do {
             // acquire: partner of the release in raise_limit().
@@ -71,9 +77,10 @@ public:
         return try_put(item, [] {});
     }
 
-    /// Any thread: put() for one that must not wait. Without room the place is its own all the same: the item reaches the
-    /// taker another way, and the taker calls take_place_without_item().
-    /// @return whether the item is in; otherwise `place` says where it belongs
+    /// Any thread: put() for a thread that must not wait. If there is no room, the item gets its
+    /// place all the same: the item reaches the taker by another way, and the taker calls
+    /// take_place_without_item().
+    /// @return whether the item is in the ring; otherwise `place` is the place where it belongs
     [[nodiscard]] bool put_or_keep_place(Item* item, std::uint64_t& place) noexcept {
         place = take_place();
         // acquire: partner of the release in raise_limit().
@@ -83,17 +90,20 @@ public:
         return true;
     }
 
-    /// The taker only, when take() found nothing. @return whether it is this place's turn; then it is over
+    /// The taker only, when take() found nothing.
+    /// @return whether this place is next; then the place is used up
     [[nodiscard]] bool take_place_without_item(std::uint64_t place) noexcept {
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
         if (head != place) return false;
-        // The next lap must not take what the last one left here. No submitter writes this cell before it is given back.
+        // The next lap must not take the old word of this cell. No submitter writes the cell before
+        // it is given back.
         cells_[head & mask_].word.store(0, std::memory_order_relaxed);
         pass(head);
         return true;
     }
 
-    /// The taker only. @return null if nothing has arrived.
+    /// The taker only.
+    /// @return null if nothing has arrived
     [[nodiscard]] Item* take() noexcept {
         // acquire: partner of the release in publish().
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
@@ -103,28 +113,33 @@ public:
         return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
     }
 
-    /// Any thread. Whether take() would find something: looks at the cell alone, and so does not disturb submitters.
+    /// Any thread. Whether take() would find something. Reads only the cell, and so does not
+    /// disturb submitters.
     [[nodiscard]] bool can_take() const noexcept {
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
         const std::uintptr_t word = cells_[head & mask_].word.load(std::memory_order_relaxed);
         return word != 0 && (word & 1U) == lap_parity(head);
     }
 
-    /// Any thread. Whether a submitter has taken a place that was not taken out yet, published or not.
+    /// Any thread. Whether a submitter has taken a place that the taker has not taken out,
+    /// published or not.
     [[nodiscard]] bool has_more() const noexcept {
         return tail_.load(std::memory_order_relaxed) != head_.load(std::memory_order_relaxed);
     }
 
-    /// The taker only. Lets submitters into every free cell now; before sleeping, and when a submitter might wait.
+    /// The taker only. Lets submitters into every free cell now. Called before the worker waits,
+    /// and when a submitter might wait for room.
     void give_back_all() noexcept { taken_.store(head_.load(std::memory_order_relaxed), std::memory_order_release); }
 
 private:
-    /// The taker gives cells back whenever this part of them is free: a submitter reads the taker's line so many times in each round.
+    /// The taker gives cells back whenever this part of the ring is free. A submitter that need not
+    /// wait for room reads the taker's line up to so many times per lap.
     static constexpr std::size_t parts_given_back = 4;
 
     void pass(std::uint64_t head) noexcept {
         head_.store(head + 1, std::memory_order_relaxed);
-        // release: partner of the acquire in raise_limit(); submitters may reuse the cells before this one.
+        // release: partner of the acquire in raise_limit(); submitters may reuse the cells before
+        // this one.
         if (((head + 1) & (given_back_every_ - 1)) == 0) taken_.store(head + 1, std::memory_order_release);
     }
 
@@ -132,24 +147,28 @@ private:
         std::atomic<std::uintptr_t> word{0};
     };
 
-    /// Who may take places without a locked instruction: the address of a thread's own variable, or one of these.
-    static constexpr std::uintptr_t nobody_yet = 0; ///< The first submitter.
-    static constexpr std::uintptr_t nobody = 1;     ///< No one any more: the counter is shared.
-    static constexpr std::uintptr_t is_ending =
-        2; ///< Somebody waits for the favoured thread to be out of take_place().
+    /// The thread that may take places without a locked instruction: the address of a variable of
+    /// that thread, or one of three values. nobody_yet: the first submitter becomes the favoured
+    /// thread.
+    static constexpr std::uintptr_t nobody_yet = 0;
+    static constexpr std::uintptr_t nobody = 1; ///< No thread any more: the counter is shared.
+    /// A thread waits until the favoured thread is out of take_place().
+    static constexpr std::uintptr_t is_ending = 2;
 
     [[nodiscard]] static std::uintptr_t me() noexcept {
         alignas(8) thread_local char mine;
         return reinterpret_cast<std::uintptr_t>(&mine);
     }
 
-    /// A locked instruction waits until all earlier stores of the thread have reached their lines, which the worker just
-    /// read: that was the larger part of a post. So one thread is favoured, and announces itself with plain stores.
+    /// A locked instruction waits until all earlier stores of the thread have reached their lines,
+    /// which the worker has just read. That wait was the larger part of a post. So one thread is
+    /// favoured: it announces itself with plain stores.
     [[nodiscard]] std::uint64_t take_place() noexcept {
         const std::uintptr_t favoured = favoured_.load(std::memory_order_relaxed);
         if (favoured == me() || (favoured == nobody_yet && claim_favour())) {
             is_taking_.store(true, std::memory_order_relaxed);
-            // Partner of the heavy barrier in end_favour(): either this load sees the end, or it sees is_taking_.
+            // Partner of the heavy barrier in end_favour(): either this thread sees the end of its
+            // favour, or the ending thread sees is_taking_.
             light_barrier(true);
             if (favoured_.load(std::memory_order_relaxed) == me()) {
                 const std::uint64_t place = tail_.load(std::memory_order_relaxed);
@@ -161,7 +180,7 @@ private:
             is_taking_.store(false, std::memory_order_release);
         }
         end_favour();
-        // relaxed: the place alone is taken here; the item is published by the cell.
+        // relaxed: this takes only the place; the cell publishes the item.
         return tail_.fetch_add(1, std::memory_order_relaxed);
     }
 
@@ -170,7 +189,8 @@ private:
         return favoured_.compare_exchange_strong(expected, me(), std::memory_order_relaxed);
     }
 
-    /// From here on the counter is shared, for good: threads that post in turn would otherwise pay for each change.
+    /// Ends the favour for good: from here on the counter is shared. If the favour could come back,
+    /// threads that post in turn would pay for each change.
     void end_favour() noexcept {
         // acquire: partner of the release below; the favoured thread's last place is visible.
         std::uintptr_t favoured = favoured_.load(std::memory_order_acquire);
@@ -191,14 +211,16 @@ private:
 
     void publish(std::uint64_t place, Item* item) noexcept {
         prefetch_for_write(&cells_[(place + tuning::cells_fetched_ahead) & mask_]);
-        // release: partner of the acquire in take(); the item's fields come with it.
+        // release: partner of the acquire in take(), which makes the item's fields visible.
         cells_[place & mask_].word.store(reinterpret_cast<std::uintptr_t>(item) | lap_parity(place),
                                          std::memory_order_release);
     }
 
-    /// The limit only grows, but two submitters may store it in either order: the smaller value is merely cautious.
+    /// The limit only grows. Two submitters may store it in either order: the smaller value is
+    /// merely cautious.
     void raise_limit() noexcept {
-        // release: partner of the acquires in put() and try_put(), which pass the worker's reads on to the next submitter.
+        // release: partner of the acquires in put() and try_put(), which pass the worker's reads on
+        // to the next submitter.
         limit_.store(taken_.load(std::memory_order_acquire) + mask_ + 1, std::memory_order_release);
     }
 
@@ -210,7 +232,8 @@ private:
 
     const std::size_t mask_;
     const std::unique_ptr<cell[]> cells_;
-    // Submitters' line: places given out, and the cached limit. The worker never writes it.
+    // The submitters' line: the number of places given out, and the cached limit. The worker never
+    // writes it.
     alignas(cache_line_bytes) std::atomic<std::uint64_t> tail_{0};
     std::atomic<std::uintptr_t> favoured_;
     std::atomic<bool> is_taking_{false};

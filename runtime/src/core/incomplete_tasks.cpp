@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t lines_at_most = 64;
 
-/// Words of an event, which any thread may complete meanwhile: the number alone is read.
+/// Describes an event, which any thread may complete meanwhile: only the number is read.
 [[nodiscard]] std::string event_text(const task& event) {
     const std::uint32_t missing = event.waiting_for.load(std::memory_order_relaxed);
     return "an event with " + std::to_string(missing) + (missing == 1 ? " signal" : " signals") + " missing";
 }
 
-/// Such as "send to 3, tag 0, created at halo.c:50".
+/// For example "send to 3, tag 0, created at halo.c:50".
 [[nodiscard]] std::string blocker_text(const program_order::blocker& earlier) {
     std::string text = operation_of(earlier.kind).name;
     const auto rank = [](int peer) { return peer == MPI_ANY_SOURCE ? std::string{"any rank"} : std::to_string(peer); };
@@ -64,10 +64,11 @@ std::string incomplete_tasks::where_it_waits(const task& which) const {
     for (std::uint32_t i = 0; i < which.extras.n_predecessors; ++i) {
         const edge& link = which.edges[i];
         if (link.successor.load(std::memory_order_relaxed) != &which)
-            continue; // it has ended: its slot may be another's
+            continue; // The predecessor has ended: its slot may be another task's.
         const task& predecessor = *which.predecessors[i];
         if (link.is_after_event) return "after " + event_text(predecessor);
-        // One of this lane ends by this thread alone; one of another lane may be another task at any moment.
+        // Only this thread ends a task of this lane. The slot of another lane's task may hold
+        // another task at any moment.
         if (scheduled_.is_live(predecessor)) return "after " + transport_.describe(predecessor);
         const scheduler* const other = predecessor.live_in.load(std::memory_order_relaxed);
         if (other != nullptr) return "after a task of lane " + std::to_string(other->number());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of a lane's incomplete tasks, which the watchdog and commtask_finalize print: what each task is, its age, and where it waits.
+// The list of a lane's incomplete tasks, which the watchdog and commtask_finalize print: the
+// operation of each task, its age, and where it waits.
 #pragma once
 
 #include "core/scheduler.hpp"
@@ -20,7 +21,7 @@ struct incomplete_line {
     std::string text; ///< The operation; where it waits.
 };
 
-/// Communication tasks of a front end that it has not submitted yet.
+/// Communication tasks that a front end has not submitted yet.
 struct not_submitted {
     std::function<std::vector<incomplete_line>()> list{}; ///< With the progress lock.
     std::function<std::size_t()> count{};                 ///< Any thread.
@@ -29,7 +30,7 @@ struct not_submitted {
 /// Chooses among incomplete tasks.
 using task_filter = bool (*)(const task&);
 [[nodiscard]] inline bool any_task(const task& /*which*/) { return true; }
-/// A receive with an active-message handler is incomplete for as long as it is wanted.
+/// A receive with an active-message handler stays incomplete for as long as the program wants it.
 [[nodiscard]] inline bool no_handler(const task& which) { return !which.has_handler(); }
 
 class incomplete_tasks {
@@ -38,10 +39,11 @@ public:
                      std::uint8_t n_lanes)
         : scheduled_(scheduled), transport_(carrier), elsewhere_(elsewhere), n_lanes_(n_lanes) {}
 
-    /// Any thread, approximately: tasks that are not complete, those included that the front end has not submitted; no handlers.
+    /// Any thread, approximately: the number of incomplete tasks, with tasks that the front end has
+    /// not submitted, and without active-message handlers.
     [[nodiscard]] std::size_t approx_count() const;
 
-    // With the progress lock ------------------------------------------------------------------------------------------
+    // With the progress lock ----------------------------------------------------------------------
 
     struct counts {
         std::size_t all = 0;
@@ -50,10 +52,12 @@ public:
     };
     [[nodiscard]] counts count(task_filter chosen) const noexcept;
 
-    /// As a table; empty if there are none. @throws std::bad_alloc
+    /// The incomplete tasks as a table; empty if there are none.
+    /// @throws std::bad_alloc
     [[nodiscard]] std::string table(const char* heading, task_filter chosen = any_task) const;
 
-    /// Writes that table to stderr; without memory for it, how many lines it would have. @return whether there are any
+    /// Writes table() to stderr; without memory for it, the number of its lines.
+    /// @return whether there are incomplete tasks
     bool print(const char* heading, task_filter chosen = no_handler) const noexcept;
 
 private:

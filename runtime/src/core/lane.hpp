@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lane: the tasks of the communicators that it serves, from post to end. It consists of a submission queue, a scheduler, a progress
-// engine, a finalizer and the wakeup of its worker (worker.hpp), and adds the way of a task through them. Any thread may call its functions,
-// those of its parts as they say.
+// A lane: the tasks of the communicators that it serves, from post to end. It consists of a
+// submission queue, a scheduler, a progress engine, a finalizer and the wakeup of its worker
+// (worker.hpp). The lane adds the way of a task through these parts. Any thread may call the lane's
+// functions; each part states which threads may call its own.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -24,42 +25,49 @@ namespace commtask::detail {
 
 class lane {
 public:
-    /// `waiters`: where threads that wait for tasks sleep; lanes of one set share it.
+    /// @param waiters  where threads that wait for tasks sleep; the lanes of one set share it
     lane(transport& carrier, waiting_room& waiters, const lane_settings& settings);
     lane(const lane&) = delete;
     lane& operator=(const lane&) = delete;
 
-    // Submission: submit.cpp ------------------------------------------------------------------------------------------
+    // Submission: submit.cpp ----------------------------------------------------------------------
 
     /// Takes over an initialised task. Waits while the queue is full.
     void post(task& posted) noexcept;
 
-    /// The same for a thread that must not wait: without room in the ring the task keeps its place, and comes another way.
+    /// As post(), for a thread that must not wait: without room in the ring the task keeps its
+    /// place, and comes by another way.
     void post_without_waiting(task& posted) noexcept;
 
-    /// @param take_turn  called with the task once there is room for it: a task without room must not take its turn in program
-    /// order, since later tasks would wait for it. Null: it takes none
-    /// @return false if the queue is full.
+    /// @param take_turn  called with the task once there is room for it: a task without room must
+    /// not take its turn in program order, since later tasks would wait for it. Null: the task
+    /// takes no turn
+    /// @return false if the queue is full
     [[nodiscard]] bool try_post(task& posted, void (*take_turn)(task&) noexcept = nullptr) noexcept;
 
-    /// Starts a task that was posted with a reference for the caller, and what was posted before it, as a submitter does where the
-    /// worker has no core of its own. Waits until about `deadline_ns` of now_ns() for the progress lock, for submitters that have taken
-    /// an earlier place, and for functions of the program's ahead of the task, which the worker runs. Not in a progress call.
+    /// Starts a task that was posted with a reference for the caller, and all tasks posted before
+    /// it. A submitter does so where the worker has no core of its own. Waits until about
+    /// `deadline_ns` of now_ns() for three things: the progress lock, submitters that have taken an
+    /// earlier place, and functions of the program before the task, which the worker runs. Not in a
+    /// progress call.
     void start_posted(const task& which, std::uint64_t deadline_ns) noexcept;
 
-    /// The last predecessor of a task of this lane is complete. Called once, by the thread that counted it down to zero.
+    /// The last predecessor of a task of this lane is complete. Called once, by the thread that
+    /// counted it down to zero.
     void released(task& which) noexcept;
 
     /// Cancels a task of which the caller has a reference.
     void cancel(task& which) noexcept;
 
-    /// Another thread marks a task: a predecessor is complete, it is canceled, or its members on other lanes have ended. Several
-    /// threads may mark at once: the first one hands the task over for all of them.
+    /// Another thread marks a task: its last predecessor is complete, it is canceled, or its
+    /// members on other lanes have ended. If several threads mark at once, the first thread hands
+    /// the task over for all of them.
     void hand_over(task& which, std::uint32_t mark) noexcept;
 
-    // ------------------------------------------------------------------------------------------------------------------
+    // ---------------------------------------------------------------------------------------------
 
-    /// The next progress call writes the list of incomplete tasks, under a heading that lives as long as the program.
+    /// The next progress call writes the list of incomplete tasks, under a heading that lives as
+    /// long as the program.
     void request_list(const char* heading) noexcept {
         requests.ask_for_list(heading);
         wake_up.wake();
@@ -69,28 +77,33 @@ public:
         requests.watch_drain();
         wake_up.wake_surely();
     }
-    /// After watch_drain(): whether no task was left after the last progress call, and none has come since. Exact for one lane once
-    /// the program posts no more; for several see lane_set::is_quiet().
+    /// After watch_drain(): whether no task was left after the last progress call, and none has
+    /// come since. Exact for one lane once the program posts no more; for several lanes see
+    /// lane_set::is_quiet().
     [[nodiscard]] bool was_quiet() const noexcept;
 
-    /// By 1 for each open window; by -1 when it is closed. The worker polls as long as there is one.
+    /// @param change  1 for each window that is opened, -1 for each window that is closed. The
+    /// worker polls as long as a window is open.
     void count_windows(int change) noexcept {
         engine.count_windows(change);
         wake_up.wake_surely();
     }
 
-    /// The program wants the workers' cores for itself, or no longer does. Meanwhile the worker polls seldom, a submitter starts its
-    /// operations as beside a worker that shares, and waiting threads make progress.
+    /// The program wants the workers' cores for itself, or no longer does. While the workers are
+    /// paused, the worker polls seldom, and waiting threads make progress. Submitters start their
+    /// operations, as beside a worker that shares its core.
     void set_paused(bool is_paused) noexcept {
-        is_paused_.store(is_paused, std::memory_order_seq_cst); // a worker that is about to wait must see it
+        // A worker that is about to wait must see it.
+        is_paused_.store(is_paused, std::memory_order_seq_cst);
         wake_up.wake_surely();
     }
     [[nodiscard]] bool is_paused() const noexcept { return is_paused_.load(std::memory_order_relaxed); }
 
-    /// Whether a task or a question has come that no progress call has seen. Also by a worker that is about to wait.
+    /// Whether a task or a question has come that no progress call has seen. Also for a worker that
+    /// is about to wait.
     [[nodiscard]] bool has_arrivals() const noexcept { return !submitted.is_empty() || requests.has_new(); }
-    /// Whether a progress call could move something, for a poll in every turn of a loop, without the progress lock: misses a post that
-    /// is just being made.
+    /// Whether a progress call could move something: for a poll in every turn of a loop, without
+    /// the progress lock. Misses a post that is just being made.
     [[nodiscard]] bool could_move() const noexcept {
         return submitted.could_have_any() || engine.approx_has_work() || engine.must_serve_others() ||
                requests.could_have_new();
@@ -108,7 +121,8 @@ private:
     [[nodiscard]] bool start_and_give_back(const task* which = nullptr, bool* is_left = nullptr) noexcept;
 
     const lane_settings settings_;
-    std::atomic<bool> is_paused_{false}; ///< Beside what every post reads, and changed as good as never.
+    /// In a line that every post reads; it hardly ever changes.
+    std::atomic<bool> is_paused_{false};
 
 public:
     wakeup wake_up; ///< Where the worker waits.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a burst costs is what a first message costs, what it takes to wake more lanes than one, and then the longest of three: what
-// the submitter takes to hand all messages over, what the busiest lane or the one that begins last takes for its own, and what the
-// network takes for all. Short bursts are limited by the second, long ones by the third, and messages in a row lighten the first.
-// Fewer lanes win over more that bring next to nothing: each is a core.
+// The cost model of a burst. The cost is the cost of a first message, plus the cost of waking
+// further lanes, plus the longest of three times: the submitter's time for all messages, the time
+// of the busiest lane or of the lane that begins last, and the network's time for all messages. The
+// second time limits short bursts, the third limits long bursts, and rows of messages for one lane
+// shorten the first. If more lanes bring next to nothing, fewer lanes are chosen: each lane is a
+// core.
 #include "core/lane_policy.hpp"
 
 #include "base/tuning.hpp"
@@ -14,7 +16,8 @@
 namespace commtask::detail {
 namespace {
 
-/// The costs of one size with `n_lanes`, between two that were measured by their rates.
+/// The costs of one size with `n_lanes` lanes; between two measured numbers of lanes, the rates are
+/// interpolated.
 [[nodiscard]] lane_cost cost_of(const size_costs& row, unsigned n_lanes) {
     const auto above = std::ranges::lower_bound(row.lanes, n_lanes, {}, &lane_cost::n_lanes);
     if (above == row.lanes.end()) return row.lanes.back();
@@ -25,7 +28,7 @@ namespace {
             1 / std::lerp(1 / below.each_ns, 1 / above->each_ns, share)};
 }
 
-/// The same for any size up to the last row's.
+/// The costs of any size up to the last row's.
 [[nodiscard]] lane_cost cost_of(const saturation_table& table, std::size_t size_bytes, unsigned n_lanes) {
     const auto above = std::ranges::lower_bound(table.rows, size_bytes, {}, &size_costs::size_bytes);
     if (above == table.rows.end()) return cost_of(table.rows.back(), n_lanes);
@@ -39,7 +42,7 @@ namespace {
             std::lerp(smaller.each_ns, larger.each_ns, share)};
 }
 
-/// Beyond what was measured nothing is known.
+/// Larger numbers of lanes were not measured, so nothing is known of them.
 [[nodiscard]] unsigned measured_lanes(const saturation_table& table, std::size_t size_bytes) {
     unsigned n_lanes = most_lanes_in_table;
     for (const size_costs& row : table.rows) {
@@ -49,14 +52,15 @@ namespace {
     return n_lanes;
 }
 
-/// How messages are striping.
+/// How messages are distributed over lanes.
 struct spread {
     std::size_t n_messages;
     unsigned n_lanes;
     unsigned in_row;
 };
 
-/// What the busiest lane and the one that begins last take, if each sends its messages one after the other.
+/// The time of the busiest lane or of the lane that begins last, if each lane sends its messages
+/// one after the other.
 [[nodiscard]] double lanes_ns(const saturation_table& table, const spread& of, double alone_ns) {
     const std::size_t turn = std::size_t{of.n_lanes} * of.in_row;
     const std::size_t in_whole_turns = of.n_messages / turn * of.in_row;
@@ -68,12 +72,12 @@ struct spread {
         const double begin_ns = static_cast<double>(lane) * (of.in_row * table.post_ns + table.switch_ns);
         return begin_ns + static_cast<double>(n) * alone_ns;
     };
-    const std::size_t n_whole = left / of.in_row; // lanes that have a whole row of the last turn
+    const std::size_t n_whole = left / of.in_row; // Lanes that have a whole row of the last turn.
     const double ends_ns = std::max(end_ns(of.n_lanes - 1), end_ns(std::min<std::size_t>(n_whole, of.n_lanes - 1)));
     return n_whole == 0 ? ends_ns : std::max(ends_ns, end_ns(n_whole - 1));
 }
 
-/// The longer of what the submitter and the lanes take for all messages.
+/// The longer of the submitter's time and the lanes' time for all messages.
 [[nodiscard]] double work_ns(const saturation_table& table, const spread& of, double alone_ns) {
     const auto further = static_cast<double>(of.n_messages - 1);
     const double n_changes = of.n_lanes == 1 ? 0 : static_cast<double>((of.n_messages - 1) / of.in_row);
@@ -81,12 +85,14 @@ struct spread {
     return std::max(submitter_ns, lanes_ns(table, of, alone_ns));
 }
 
-/// What the network takes that the lanes share. If they go on side by side that is what the lanes take, but for one message.
+/// The time of the network, which the lanes share. If the lanes do not slow each other down, this
+/// is the lanes' time, but for one message.
 [[nodiscard]] double network_ns(std::size_t n_messages, const lane_cost& cost, double alone_ns) {
     return static_cast<double>(n_messages - 1) * cost.each_ns + alone_ns;
 }
 
-/// What the shortest burst of a message for each of the lanes takes beside all that: waking them, and what is on its way.
+/// The cost of the shortest burst, with one message for each lane, beyond work_ns() and
+/// network_ns(): waking the lanes, and the time in flight.
 [[nodiscard]] double beside_ns(const saturation_table& table, std::size_t size_bytes, unsigned n_lanes) {
     const double alone_ns = cost_of(table, size_bytes, 1).each_ns;
     const lane_cost cost = cost_of(table, size_bytes, n_lanes);
@@ -95,7 +101,8 @@ struct spread {
     return std::max(cost.first_ns - known_ns, 0.0);
 }
 
-/// By Little's law, twice: what a lane has in flight when it takes in as fast as it can.
+/// Twice what Little's law gives: the messages that a lane has in flight when it takes them in as
+/// fast as it can.
 [[nodiscard]] unsigned choose_in_flight(const saturation_table& table, const lane_cost& cost) {
     constexpr double fewest = 4;
     constexpr double most = 4096;
@@ -103,7 +110,8 @@ struct spread {
     return static_cast<unsigned>(std::clamp(std::ceil(wanted), fewest, most));
 }
 
-/// Longer rows would leave the last lane nothing, or be more than a lane should have in flight.
+/// Longer rows would leave nothing for the last lane, or exceed the messages that a lane should
+/// have in flight.
 [[nodiscard]] unsigned longest_row(const saturation_table& table, const message_burst& burst, unsigned n_lanes) {
     if (burst.kind == burst_kind::collectives) return 1;
     const std::size_t in_flight = choose_in_flight(table, cost_of(table, burst.size_bytes, n_lanes));
@@ -115,8 +123,8 @@ struct spread {
 double expected_ns(const saturation_table& table, const message_burst& burst, unsigned n_lanes, unsigned in_row) {
     const double alone_ns = cost_of(table, burst.size_bytes, 1).each_ns;
     const lane_cost cost = cost_of(table, burst.size_bytes, n_lanes);
-    // The last messages of the lanes leave together, and get in each other's way where the network is not full before. What it
-    // takes to wake all lanes shows in the smallest messages.
+    // The last messages of the lanes leave together, and delay each other if the network was not
+    // full before. The time to wake all lanes is taken from the smallest messages.
     const auto n_last = static_cast<unsigned>((burst.n_messages - 1) % n_lanes + 1);
     const double waking_ns = beside_ns(table, table.rows.front().size_bytes, n_lanes);
     const double of_lanes_ns = std::max(beside_ns(table, burst.size_bytes, n_last), waking_ns) +
@@ -152,7 +160,8 @@ lane_choice choose_lanes(const lane_tables& tables, const message_burst& burst, 
     case burst_kind::messages: break;
     case burst_kind::puts: return choose_lanes(tables.puts, burst, most_lanes);
     case burst_kind::collectives:
-        // Messages say nothing of them: a collective is many, and waits for the slowest.
+        // Costs of messages tell nothing about collectives: a collective is many messages, and
+        // waits for the slowest.
         if (tables.collectives.rows.empty()) return choose_lanes(tables.messages, burst, 1);
         return choose_lanes(tables.collectives, burst, most_lanes);
     }
@@ -188,7 +197,7 @@ std::string why_not_usable(const saturation_table& table) {
 
 saturation_table default_table() {
     constexpr unsigned measured_lanes = 8;
-    constexpr double lane_ns = 400; // to wake and feed one more
+    constexpr double lane_ns = 400; // The time to wake one more lane, and to hand messages to it.
     saturation_table table{"the library's own, of no machine", 60, 60, 3000, {}};
     for (const std::size_t size_bytes : {8U, 256U, 1024U, 2048U, 4096U, 8192U, 16384U, 65536U}) {
         const auto size = static_cast<double>(size_bytes);

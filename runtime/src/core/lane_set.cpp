@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// That nothing is left in several lanes cannot be seen by looking at one after the other: a task may move on behind the one
-// who looks. So the lanes are looked at twice, and no task may have ended in between (counting twice, after Mattern,
-// "Algorithms for distributed termination detection", 1987, section 6).
+// A thread that checks lanes one after the other cannot see that nothing is left in all of them: a
+// task may move to a lane that was checked already. So each lane is checked twice, and no task may
+// have ended in between (counting twice, after Mattern, "Algorithms for distributed termination
+// detection", 1987, section 6).
 #include "core/lane_set.hpp"
 
 #include <algorithm>
@@ -36,7 +37,8 @@ void lane_set::start_worker(std::size_t index, worker_settings plan) {
 
 void lane_set::set_at_work(std::size_t n_lanes) noexcept {
     const std::lock_guard guard{workers_mutex_};
-    n_at_work_.store(n_lanes, std::memory_order_relaxed); // the lock orders it for start_worker()
+    // relaxed: the lock orders it for start_worker().
+    n_at_work_.store(n_lanes, std::memory_order_relaxed);
     for (std::size_t i = 0; i < workers_.size(); ++i) {
         if (workers_[i]) workers_[i]->lend_at_once(i >= n_lanes);
     }
@@ -83,7 +85,7 @@ void lane_set::resume_for_good() noexcept {
     tell_of_pauses();
 }
 
-/// With the lock.
+/// With pauses_mutex_.
 void lane_set::tell_of_pauses() noexcept {
     const bool is_paused = n_pauses_ != std::array<unsigned, 2>{};
     if (is_paused == are_paused()) return;
@@ -100,7 +102,8 @@ bool lane_set::is_quiet() const noexcept {
         std::uint64_t n_ended = 0;
         for (const lane& each : lanes_) {
             n_ended += each.scheduled.approx_ended();
-            // What another lane handed over before its own last pass ended is seen here, in the second look at the latest.
+            // A task that another lane handed over before the end of its own last progress call is
+            // seen here in the second round at the latest.
             if (!each.was_quiet()) return false;
         }
         if (look == 1) return n_ended == n_ended_before;
@@ -151,7 +154,8 @@ bool lane_set::could_still_move(task_filter chosen) noexcept {
 
 incomplete_tasks::counts lane_set::take_in_and_count(task_filter chosen) noexcept {
     incomplete_tasks::counts open;
-    for (lane& each : lanes_) each.engine.take_in(); // all before the count: what one holds up may be another's
+    // All lanes before the count: a task that one lane takes in may hold up a task of another lane.
+    for (lane& each : lanes_) each.engine.take_in();
     for (const lane& each : lanes_) {
         const incomplete_tasks::counts here = each.incomplete.count(chosen);
         open.all += here.all;
@@ -168,7 +172,8 @@ void lane_set::request_reports(const char* heading) noexcept {
         each.request_list(heading);
         is_asked = true;
     }
-    if (!is_asked) lanes_.front().request_list(heading); // it says that there is nothing
+    // The list says that no task is incomplete.
+    if (!is_asked) lanes_.front().request_list(heading);
 }
 
 bool lane_set::are_reports_due() const noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lanes of a runtime, each with its transport and its worker, and the one room where threads wait for tasks of any of
-// them. A communicator belongs to one lane; edges, events and waiting go across.
+// The lanes of a runtime, each with its transport and its worker, and the one place where threads
+// wait for tasks of any lane. A communicator belongs to one lane; edges, events and waiting work
+// across lanes.
 #pragma once
 
 #include "core/lane.hpp"
@@ -22,13 +23,13 @@ namespace commtask::detail {
 /// The highest COMMTASK_LANES.
 inline constexpr std::size_t most_lanes = 16;
 
-/// Who pauses the workers. Each resumes what it has paused itself, and nothing else.
+/// The party that pauses the workers. Each party resumes only its own pauses.
 enum class pauser : std::uint8_t {
     program, ///< By commtask_pause.
     user,    ///< By a signal or a file.
 };
 
-/// How a lane rings other ranks of its node, and is rung.
+/// How a lane rings the doorbells of other ranks of its node, and its own doorbell.
 struct lane_doorbell {
     node_observer* rings = nullptr;
     std::atomic<std::uint32_t>* own = nullptr;
@@ -36,8 +37,10 @@ struct lane_doorbell {
 
 class lane_set {
 public:
-    /// One lane for each transport; these outlast the set. No worker yet. What a face has not posted is listed by the first.
-    /// @param own_observers  one for each lane, beside those of the settings; or none
+    /// Makes one lane for each transport, without workers. The transports outlast the set. The
+    /// first lane lists tasks that a front end has not posted.
+    /// @param own_observers  one for each lane, in addition to the observers of the settings; or
+    /// none
     /// @param doorbells  one for each lane; or none
     /// @throws std::bad_alloc
     lane_set(const std::vector<transport*>& carriers, const lane_settings& settings,
@@ -46,21 +49,23 @@ public:
     lane_set& operator=(const lane_set&) = delete;
     ~lane_set() { stop_workers(); }
 
-    /// `plan`: of the lane with this index. @throws std::system_error if the system gives no thread.
+    /// @param plan  settings for the worker of the lane with this index
+    /// @throws std::system_error if the system gives no thread
     void start_worker(std::size_t index, worker_settings plan);
-    /// Any thread. Whether that was done.
+    /// Any thread. Whether start_worker() was called for the lane.
     [[nodiscard]] bool has_worker(std::size_t index) const noexcept {
         const std::lock_guard guard{workers_mutex_};
         return workers_[index] != nullptr;
     }
 
-    /// Any thread. The first `n_lanes` are at work; the workers of the others lend their cores when they have nothing to do.
+    /// Any thread. The first `n_lanes` lanes are at work. The workers of the other lanes lend their
+    /// cores whenever they have nothing to do.
     void set_at_work(std::size_t n_lanes) noexcept;
     [[nodiscard]] std::size_t n_at_work() const noexcept { return n_at_work_.load(std::memory_order_relaxed); }
 
-    /// Ends the threads after their passes. Tasks that are left stay where they are.
+    /// Ends the workers after their current progress calls. Incomplete tasks stay where they are.
     void stop_workers() noexcept;
-    /// The same without waiting for them.
+    /// As stop_workers(), but does not wait for the threads.
     void let_workers_end() noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return lanes_.size(); }
@@ -69,64 +74,70 @@ public:
     [[nodiscard]] auto begin() noexcept { return lanes_.begin(); }
     [[nodiscard]] auto end() noexcept { return lanes_.end(); }
 
-    /// Any thread. Somebody wants the workers' cores; each such call is undone by one resume() of the same.
+    /// Any thread. A party wants the workers' cores. Each call is undone by one resume() of the
+    /// same party.
     void pause(pauser by) noexcept;
-    /// @return false if this one has not paused
+    /// @return false if the party has no pause in force
     [[nodiscard]] bool resume(pauser by) noexcept;
-    /// However often this one has paused.
+    /// Undoes all pauses of one party.
     void resume_all(pauser by) noexcept;
-    /// However often anybody has paused.
+    /// Undoes all pauses, and refuses further ones.
     void resume_for_good() noexcept;
     [[nodiscard]] bool are_paused() const noexcept { return lanes_.front().is_paused(); }
 
-    /// Asks for the lists of what is unfinished; each lane's driver writes its own. A lane without anything is not asked.
+    /// Asks for the lists of incomplete tasks; the progress thread of each lane writes the lane's
+    /// list. A lane without incomplete tasks is not asked, unless no lane has any.
     void request_reports(const char* heading) noexcept;
-    /// Whether some driver has not written what it was asked for.
+    /// Whether a list was asked for that has not been written.
     [[nodiscard]] bool are_reports_due() const noexcept;
 
-    /// Has all drivers say from now on, after their passes, whether anything is left; then is_quiet() answers.
+    /// From now on each progress call of each lane says whether any task is left; then is_quiet()
+    /// answers.
     void watch_drain() noexcept;
 
-    /// After watch_drain(), any thread: whether no lane has anything left, and none can get anything from another one. Exact
-    /// once the program posts no more.
+    /// After watch_drain(), any thread: whether no lane has a task left, and no lane can get one
+    /// from another lane. Exact once the program posts no more.
     [[nodiscard]] bool is_quiet() const noexcept;
 
-    /// Whether the calling thread has the progress lock of one of them.
+    /// Whether the calling thread has the progress lock of a lane of the set.
     [[nodiscard]] bool is_held_by_me() const noexcept;
 
-    /// All progress locks for one thread, or none. @return false if `deadline_ns` of now_ns() came first
+    /// Takes all progress locks for the calling thread, or none. @return false if the time
+    /// `deadline_ns` of now_ns() came first
     [[nodiscard]] bool try_take_all_locks(std::uint64_t deadline_ns) noexcept;
-    /// The same without a deadline, for an external caller: a thread that must call MPI itself. Not on a driver.
-    /// @return false if a lane was left behind: then nobody calls MPI for these lanes any more
+    /// As try_take_all_locks(), without a deadline, for an external caller: a thread that must call
+    /// MPI itself. Not in a progress call.
+    /// @return false if a lane is abandoned: then no thread calls MPI for these lanes any more
     bool take_all_locks() noexcept { return try_take_all_locks(UINT64_MAX); }
     void give_back_all_locks() noexcept;
 
-    // With all progress locks -------------------------------------------------------------------------------------------------
+    // With all progress locks ---------------------------------------------------------------------
 
-    /// A pass of each lane, but for those that were left behind.
+    /// Makes one progress call for each lane that is not abandoned.
     void progress() noexcept;
-    /// Whether some lane has something to poll or to start.
+    /// Whether a lane has something to poll or to start.
     [[nodiscard]] bool has_work() const noexcept;
 
-    /// Whether a pass of one of them would still move one of these.
+    /// Whether a progress call of some lane would still move one of these tasks.
     [[nodiscard]] bool could_still_move(task_filter chosen) noexcept;
-    /// After it has taken in what was posted.
+    /// Takes in all posted tasks, and counts the incomplete ones.
     [[nodiscard]] incomplete_tasks::counts take_in_and_count(task_filter chosen) noexcept;
 
-    // Any thread ------------------------------------------------------------------------------------------------------------
+    // Any thread ----------------------------------------------------------------------------------
 
-    /// Whether somebody waits for one of the progress locks, in order to call MPI.
+    /// Whether a thread waits for one of the progress locks in order to call MPI.
     [[nodiscard]] bool has_callers() const noexcept;
-    /// Approximately: whether all workers sleep.
+    /// Approximately: whether all workers wait.
     [[nodiscard]] bool approx_are_asleep() const noexcept;
 
-    /// Approximately, for watchers: tasks ended so far.
+    /// Approximately: tasks ended so far.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept;
-    /// Approximately: tasks that have not ended, as lane::approx_unfinished().
+    /// Approximately: incomplete tasks, as incomplete_tasks::approx_count() counts them.
     [[nodiscard]] std::size_t approx_unfinished() const;
-    /// Approximately: passes of all lanes.
+    /// Approximately: progress calls of all lanes so far.
     [[nodiscard]] std::uint64_t approx_progress_calls() const noexcept;
-    /// Approximately: whether some lane had something to poll or to start after its last pass.
+    /// Approximately: whether a lane had something to poll or to start after its last progress
+    /// call.
     [[nodiscard]] bool approx_has_work() const noexcept;
 
     waiting_room waiters;
@@ -134,13 +145,14 @@ public:
 private:
     void tell_of_pauses() noexcept;
 
-    std::deque<lane> lanes_; ///< They stay where they are.
+    std::deque<lane> lanes_; ///< A deque, since lanes must not move in memory.
     std::atomic<std::size_t> n_at_work_;
     mutable std::mutex workers_mutex_;
     std::vector<std::unique_ptr<worker>> workers_; ///< By lane; null: not started.
     std::mutex pauses_mutex_;
     std::array<unsigned, 2> n_pauses_{}; ///< By pauser.
-    bool may_pause_ = true;              ///< Not while the library ends: its last wait is for workers that go on.
+    /// False while the library ends: its last wait needs workers that go on.
+    bool may_pause_ = true;
 };
 
 } // namespace commtask::detail

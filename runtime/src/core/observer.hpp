@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Observers of a lane. Statistics and traces observe the steps in every task's life: posted, waiting, ready, in flight, ended. A lane
-// without observers pays one branch a step; one with them reads the clock once in a progress call that moves something, so steps of one
-// call have one time. Callbacks are timed apart from that, observed or not (callback_guard.hpp).
+// Observers of a lane. Statistics and traces observe the steps in every task's life: posted,
+// waiting, ready, in flight, ended. Without observers, a step costs one branch. With observers, a
+// progress call that moves something reads the clock once, so the steps of one call have one time.
+// Callbacks are timed separately, with or without observers (callback_guard.hpp).
 #pragma once
 
 #include "core/task.hpp"
@@ -16,15 +17,16 @@ namespace commtask::detail {
 struct life_step {
     phase from;
     phase to;
-    task_state end;         ///< How it ended, if `to` is final; otherwise open.
-    std::uint64_t since_ns; ///< When it came into `from`; of a posted task, when it was posted.
+    task_state end; ///< How the task ended, if `to` is final; otherwise open.
+    /// When the task came into `from`; for a posted task, when it was posted.
+    std::uint64_t since_ns;
     std::uint64_t at_ns;
 };
 
 class task_observer {
 public:
-    /// Called with the lane's progress lock, in the order of the steps; must not block. The task is still open: its result is set
-    /// if `step.to` is final.
+    /// Called with the lane's progress lock, in the order of the steps; must not block. The task is
+    /// still open: its result is set if `step.to` is final.
     virtual void moved(const task& which, const life_step& step) noexcept = 0;
 
 protected:
@@ -38,7 +40,7 @@ class activity_observer {
 public:
     /// The calling thread is the worker of a lane. Called before its first activity.
     virtual void begin_worker(int lane) noexcept = 0;
-    /// Any thread, about itself. Called again with the same activity it does nothing.
+    /// Any thread, about itself. A call with the current activity does nothing.
     virtual void thread_does(std::uint8_t lane, activity now) noexcept = 0;
 
 protected:
@@ -48,9 +50,10 @@ protected:
 /// Is told of tasks that do not complete, with the lane's progress lock.
 class failure_sink {
 public:
-    /// Before the task's callback, which finds the sentence in commtask_last_error().
+    /// Before the task's callback. The callback finds the message in commtask_last_error().
     virtual void before_callback(const task& which, task_state how) noexcept = 0;
-    /// After it, and before the task's successors. Does not come back where the program's error handler ends the job.
+    /// After the callback, and before the task's successors are released. Does not return if the
+    /// program's error handler ends the job.
     virtual void after_callback() noexcept = 0;
 
 protected:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is to be known about each kind of operation, from operation_table.def. Who must tell operations apart asks for a
-// trait; only what starts an operation, alone or in a plan, checks its arguments or keeps a window's epochs knows kinds by
-// their names (KNOW_KINDS in tools/lint_cpp.py). The price is one load from a constant table where a comparison stood.
+// The traits of each kind of operation, from operation_table.def. Code that must distinguish
+// operations asks for a trait. Only the code that starts operations (alone or in a plan), checks
+// their arguments or keeps a window's epochs knows kinds by name (KNOW_KINDS in tools/lint_cpp.py).
+// The price is one load from a constant table instead of a comparison.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -16,7 +17,8 @@
 
 namespace commtask::detail {
 
-/// The families, and the shapes of counts, as operation_table.def explains them. `unknown`: not a kind.
+/// The families, and the shapes of counts, as operation_table.def explains them. `unknown`: the
+/// number is not a kind.
 enum class operation_family : std::uint8_t {
     unknown,
     send,
@@ -45,7 +47,7 @@ enum class count_shape : std::uint8_t {
 };
 enum class trait : std::uint8_t { no, yes, unknown, length };
 
-/// Whether a word stands in a list of words.
+/// Whether a list of words contains a word.
 [[nodiscard]] constexpr bool has_word(std::string_view list, std::string_view word) noexcept {
     for (std::size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1)) {
         const std::size_t end = at + word.size();
@@ -79,32 +81,39 @@ struct operation_traits {
     operation_family family = operation_family::unknown;
     order_class ordered_in = order_class::messages;
     count_shape counts = count_shape::none;
-    bool may_receive = false;       ///< The status may have a source, a tag and a length.
-    bool receives = false;          ///< It has, for sure.
-    bool has_length_only = false;   ///< Of what the status may have.
-    bool waits_for_message = false; ///< One that may never come: it can be withdrawn.
+    bool may_receive = false;     ///< The status may have a source, a tag and a length.
+    bool receives = false;        ///< The status always has a source, a tag and a length.
+    bool has_length_only = false; ///< Of these three, the status may have only the length.
+    /// It waits for a message that may never come: so it can be withdrawn.
+    bool waits_for_message = false;
     bool has_send_side = false;
-    bool has_recv_side = false; ///< Also of a buffer that is sent and received into.
+    bool has_recv_side = false; ///< Also for a buffer that is both sent and received into.
     bool has_dest = false;
     bool has_source = false;
     bool has_root = false;
-    bool has_dests = false;      ///< A list of `peer` ranks, each of which a message goes to.
-    bool has_sources = false;    ///< A list of `source` ranks, each of which a message comes from.
-    bool has_partitions = false; ///< Their number is the other side's count. Plans alone can run it.
-    bool takes_message = false;  ///< `result` points to an MPI_Message that is used up.
-    bool takes_request = false;  ///< `result` points to an MPI_Request that is used up.
+    bool has_dests = false;   ///< A list of `peer` ranks, to each of which a message goes.
+    bool has_sources = false; ///< A list of `source` ranks, from each of which a message comes.
+    /// The number of partitions is the other side's count. Only plans can run the operation.
+    bool has_partitions = false;
+    bool takes_message = false; ///< `result` points to an MPI_Message, which the operation uses up.
+    bool takes_request = false; ///< `result` points to an MPI_Request, which the operation uses up.
     bool takes_start_function = false;
-    bool makes_comm =
-        false; ///< `result` points to the MPI_Comm that it makes; the program's functions copy attributes.
-    bool takes_window = false; ///< `result` is a window; `comm` is the window's own communicator once it is posted.
-    bool takes_file = false;   ///< `result` is a file.
-    bool has_target = false;   ///< `peer` is the rank whose window it is.
-    bool has_offset = false;   ///< The displacements of its side are an offset in the file.
-    bool has_compared = false; ///< The displacements of its receiving side are the value that is compared.
+    /// `result` points to the MPI_Comm that the operation creates; functions of the program copy
+    /// its attributes.
+    bool makes_comm = false;
+    /// `result` is a window; `comm` is the window's own communicator once it is posted.
+    bool takes_window = false;
+    bool takes_file = false; ///< `result` is a file.
+    bool has_target = false; ///< `peer` is the rank whose window is accessed.
+    bool has_offset = false; ///< The displacements of its side are an offset in the file.
+    /// The displacements of its receiving side are the value to compare with.
+    bool has_compared = false;
     bool takes_reduction = false;
-    bool has_steps = false; ///< What it starts first is not all: the transport goes on with start_next_step().
-    bool computes = false;  ///< MPI may add numbers for it, or a function of the program's does.
-    bool is_simple = false; ///< A post needs its arguments alone: no window, no request, no lists, no rounding modes.
+    /// It has several steps: the transport continues with start_next_step().
+    bool has_steps = false;
+    bool computes = false; ///< MPI may do arithmetic for it, or a function of the program does.
+    /// A post needs only its arguments: no window, no request, no lists, no rounding modes.
+    bool is_simple = false;
 
     [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {
         return ordered_in == order_class::collectives;
@@ -127,7 +136,7 @@ private:
     }
 };
 
-/// By commtask_kind; [0] stands for what is none.
+/// Indexed by commtask_kind; [0] is for numbers that are not a kind.
 inline constexpr std::array<operation_traits, COMMTASK_OP_END> operation_table = [] {
     std::array<operation_traits, COMMTASK_OP_END> table{};
 #define COMMTASK_OPERATION(number, name, family, order, receives, waits, counts, arguments, text)                      \
@@ -137,24 +146,26 @@ inline constexpr std::array<operation_traits, COMMTASK_OP_END> operation_table =
     return table;
 }();
 
-/// Of any number: what is no kind has the family `unknown` and no name.
+/// The traits of any number: a number that is not a kind has the family `unknown` and no name.
 [[nodiscard]] constexpr const operation_traits& operation_of(int kind) noexcept {
     return operation_table[kind > 0 && kind < COMMTASK_OP_END ? static_cast<std::size_t>(kind) : 0];
 }
 
-/// Whether a post takes part in the one order of its communicator's collectives, or of its ordered operations.
+/// Whether a post takes part in the one order of its communicator's collectives, or in that of its
+/// operations with COMMTASK_ORDERED.
 [[nodiscard]] constexpr bool is_in_common_order(const operation_traits& kind, std::uint32_t flags) noexcept {
     return (flags & COMMTASK_ORDERED) != 0 || (kind.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
 }
 
-/// Whether it has a turn in program order, if it or another one has to wait: by default collectives and messages. A message that
-/// an unmodified program makes itself has none: it is in MPI's order already.
+/// Whether the operation has a turn in program order if it or an earlier operation has to wait: by
+/// default collectives and messages. A message that an unmodified program starts itself has no
+/// turn: it is in MPI's order already.
 [[nodiscard]] constexpr bool can_have_turn(const operation_traits& kind, std::uint32_t flags) noexcept {
     return is_in_common_order(kind, flags) ||
            (kind.is_message() && (flags & COMMTASK_UNORDERED) == 0 && (flags & flag_is_call) == 0);
 }
 
-/// Whether it only looks for a message: MPI has no request for that.
+/// Whether the operation only probes for a message: MPI has no request for a probe.
 [[nodiscard]] constexpr bool is_probe(const operation_traits& kind) noexcept {
     return kind.waits_for_message && kind.family == operation_family::receive && !kind.has_recv_side;
 }

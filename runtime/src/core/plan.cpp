@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arming and ending runs. A slot that somebody else still has a reference to, a handle or a task that waits, is left to them:
-// the next run gets a fresh one. Steady use without such references allocates nothing.
+// Instantiates and ends runs. A handle, or a task that waits, may still have a reference to a slot.
+// Then the slot is left to its holder, and the next run gets a fresh slot. Steady use without such
+// references allocates nothing.
 #include "core/plan.hpp"
 
 #include "core/graph.hpp"
@@ -27,7 +28,8 @@ void plan::lose_members() noexcept {
     home_ = nullptr;
 }
 
-/// Remembers the member's communicator, and whether it may have to wait.
+/// Records the member's communicator, and whether the member may have to wait.
+/// @return false without memory
 bool plan::note_uses(plan_member& member) {
     try {
         const auto same_queue = [&](const queue_use& use) { return use.queue == member.queue; };
@@ -70,15 +72,17 @@ task* plan::add(plan_member&& what) noexcept {
         ++n_told_;
     }
     arm(member, first_set);
-    n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed); // published with the plan
+    // relaxed: published with the plan.
+    n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed);
     return member.slots[first_set];
 }
 
-/// Nobody fills partitions of this run before it is armed.
+/// No thread fills partitions of this run before it is instantiated.
 void plan::empty_partitions(partition_set& parts, std::size_t set) noexcept {
     if (!parts.sends) return;
     for (std::uint32_t group = 0; group < parts.groups.count(); ++group) {
-        parts.n_unfilled[group][set].store(0, std::memory_order_relaxed); // published with the run, as below
+        // relaxed: published with the run, as below.
+        parts.n_unfilled[group][set].store(0, std::memory_order_relaxed);
     }
     for (std::int64_t partition = 0; partition < parts.n_partitions; ++partition) {
         const auto [first, last] = parts.groups_of(partition);
@@ -99,16 +103,17 @@ bool plan::take_slot(plan_member& member, std::size_t set) noexcept {
         return false;
     }
     if (slot != nullptr) task_pool::drop(slot);
-    fresh->life.begin(1); // the plan's, should it never be armed
+    fresh->life.begin(1); // The plan's reference, if the slot is never instantiated.
     slot = fresh;
     return true;
 }
 
-/// What posting and linking do otherwise: the edges too, since nobody else has the tasks yet.
+/// Does for a member what posting and link_predecessors() do for other tasks, the edges included,
+/// since no other thread has the tasks yet.
 void plan::arm(plan_member& member, std::size_t set) noexcept {
     task& slot = *member.slots[set];
-    slot.begin_operation(member.op, *member.queue, member.flags | flag_has_extras | flag_is_member,
-                         2); // the plan's, and the worker's
+    // Two references: the plan's, and the progress engine's.
+    slot.begin_operation(member.op, *member.queue, member.flags | flag_has_extras | flag_is_member, 2);
     const auto n_predecessors = static_cast<std::uint32_t>(member.predecessors.size());
     slot.extras = {member.callback, member.callback_argument, member.user_status, nullptr, n_predecessors};
     slot.source = member.source;
@@ -116,7 +121,7 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
     tracer* const traced = tracer::current();
     slot.trace_id = traced != nullptr ? traced->new_id() : 0;
     if (member.partitions) empty_partitions(*member.partitions, set);
-    // One more, until its lane has accepted it. relaxed: published with the plan.
+    // One more, until the member's lane has accepted it. relaxed: published with the plan.
     slot.waiting_for.store((n_predecessors + 1) | (member.is_held ? waits_for_ready : 0), std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < n_predecessors; ++i) {
         task& predecessor = *members_[member.predecessors[i]].slots[set];
@@ -130,17 +135,19 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
     }
 }
 
-/// @return false without memory: nothing is armed
+/// @return false without memory: then no member is instantiated
 bool plan::arm_all(std::size_t set) noexcept {
     for (plan_member& member : members_) {
         if (!take_slot(member, set)) return false;
     }
     for (plan_member& member : members_) arm(member, set);
-    n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed); // published with the plan
+    // relaxed: published with the plan.
+    n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed);
     return true;
 }
 
-/// Whether the last run has. Who has waited for it finds its task's line at hand; its callback comes before that is final.
+/// Whether the last run has ended. A thread that has waited for the run has the line of the run's
+/// task in its cache. The run's callback comes before the task's state is final.
 bool plan::has_ended() const noexcept {
     if (last_run_ == nullptr) return true;
     const task_state state = last_run_->life.state();
@@ -157,7 +164,7 @@ bool plan::try_change() noexcept {
     return false;
 }
 
-/// Whether no communicator of it was freed.
+/// Whether no communicator of the plan was freed.
 bool plan::are_queues_as_recorded() const noexcept {
     if (home_ != nullptr && home_->life() != home_life_) return false;
     return !has_other_queues_ ||
@@ -166,7 +173,8 @@ bool plan::are_queues_as_recorded() const noexcept {
 
 plan::start_answer plan::try_start() noexcept {
     if (!try_change()) return start_answer::is_running;
-    start_answer answer = start_answer::done; // the claim ends when the run is sure to be posted, or is taken back
+    // The claim ends when the run is sure to be posted, or is taken back.
+    start_answer answer = start_answer::done;
     if (!are_queues_as_recorded()) answer = start_answer::comm_is_gone;
     if (answer == start_answer::done && !is_armed()) {
         is_armed_.store(arm_all(next_set()), std::memory_order_relaxed);
@@ -176,7 +184,8 @@ plan::start_answer plan::try_start() noexcept {
     return answer;
 }
 
-/// Whether it is ready when its lane has it. One that waits for a failure is not asked again: its members are handed on, or canceled.
+/// Whether the run is ready as soon as its lane accepts it. If a predecessor failed or was
+/// canceled, the answer is false: then the run's lane hands the members on, or cancels them.
 static bool waits_for_nothing(const task& run) noexcept {
     const std::uint32_t n_predecessors = run.has_extras() ? run.extras.n_predecessors : 0;
     return std::all_of(run.predecessors.get(), run.predecessors.get() + n_predecessors,
@@ -184,7 +193,8 @@ static bool waits_for_nothing(const task& run) noexcept {
 }
 
 void plan::begin_start(task& run) noexcept {
-    // Who has waited for the last run has given its handle back, and then no locked instruction is needed.
+    // A thread that has waited for the last run has given its handle back; then no locked
+    // instruction is needed.
     if (last_run_ != nullptr) {
         if (last_run_->life.is_held_once()) {
             task_pool::release(last_run_);
@@ -195,7 +205,8 @@ void plan::begin_start(task& run) noexcept {
     last_run_ = &run;
     run.op.recv.count = has_other_lanes_ && waits_for_nothing(run) ? 1 : 0;
     if (starter_posts_far(run)) running_ = &run;
-    run.op.send.count = n_told_; // for lists: its callback may release the plan
+    // For lists of incomplete tasks: the run's callback may release the plan.
+    run.op.send.count = n_told_;
     // release: partner of the acquire in started_of().
     n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
@@ -207,7 +218,8 @@ void plan::take_back_start() noexcept {
     end_change();
 }
 
-/// A member that waits for nothing needs no turn where none is open: its lane has it before what is posted later.
+/// A member that waits for nothing needs no turn if no turn is open: its lane gets it before tasks
+/// that are posted later.
 void plan::take_turns() noexcept {
     const auto has_open = [](const queue_use& use) { return use.queue->order.has_open(); };
     const bool run_waits = last_run_->has_extras() && last_run_->extras.n_predecessors > 0;
@@ -217,18 +229,18 @@ void plan::take_turns() noexcept {
             if (member.its_turn != nullptr) member.queue->order.take(*member.its_turn);
         }
     }
-    end_change(); // before the post: the run's callback may start the next one
+    end_change(); // Before the post: the run's callback may start the next run.
 }
 
 task* plan::member_ended(const plan_member& member, task_state how) noexcept {
-    if (how == task_state::given_up) return nullptr; // so will the run be
+    if (how == task_state::given_up) return nullptr; // The run will be given up too.
     if (how == task_state::failed) {
         std::uint32_t expected = nobody;
         first_failed_.compare_exchange_strong(expected, member.index, std::memory_order_relaxed);
     } else if (how == task_state::canceled) {
         was_canceled_.store(true, std::memory_order_relaxed);
     }
-    // acq_rel: who ends the run sees what all members came to; partner of itself.
+    // acq_rel: the thread that ends the run sees the results of all members; partner of itself.
     return n_open_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? running_ : nullptr;
 }
 
@@ -265,7 +277,8 @@ void plan::end_run() noexcept {
     first_failed_.store(nobody, std::memory_order_relaxed);
     was_canceled_.store(false, std::memory_order_relaxed);
     const std::uint64_t ended = n_ended_.load(std::memory_order_relaxed) + 1;
-    // relaxed: published with n_ended_. Not written but when it changes: the line is the submitters'.
+    // relaxed: published with n_ended_. Written only if the value changes: the line is the
+    // submitters'.
     if (!arm_all(static_cast<std::size_t>((ended + 1) % 2))) is_armed_.store(false, std::memory_order_relaxed);
     // release: partner of the acquire in next_set().
     n_ended_.store(ended, std::memory_order_release);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of plans on a lane. When a run's turn has come its members are accepted one after the other, as if they had been posted
-// there: what was posted before and after keeps its order to each of them. Members on other lanes come there by the starter, or,
-// if the run had to wait, from here. From then on a member goes the way of any task.
+// Runs of plans on a lane. When the turn of a run has come, the scheduler accepts its members one
+// after the other, as if they had been posted there: so each member keeps its order to tasks that
+// were posted before and after the run. The thread that starts the plan posts members to other
+// lanes; if the run had to wait, this lane posts them. From then on a member goes the way of any
+// task.
 #include "core/plan_runs.hpp"
 
 #include "core/graph.hpp"
@@ -16,13 +18,14 @@ namespace commtask::detail {
 
 namespace {
 
-/// Parts of a run's task.
+/// The two parts of a run's task.
 constexpr std::uint32_t its_own = 0;
 constexpr std::uint32_t its_members = 1;
 
 } // namespace
 
-/// The run waits for nothing more, or must be canceled: then so must all members, which give their turns up.
+/// The run waits for nothing else, or must be canceled. If it is canceled, all its members are
+/// canceled too, and give up their turns.
 void scheduler::make_run_ready(task& run, phase from) noexcept {
     enqueue_ready(run, from);
     plan& recorded = plan_of(run);
@@ -33,10 +36,12 @@ void scheduler::make_run_ready(task& run, phase from) noexcept {
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
         const bool is_far = &each.queue->served_by->scheduled != this;
-        if (is_far && !hands_on) continue; // its starter has posted it; start_run() cancels it if the run is canceled
+        // The starter has posted the member; start_run() cancels it if the run is canceled.
+        if (is_far && !hands_on) continue;
         member.posted_ns = run.posted_ns;
         member.extras.its_turn = plan::turn_of(each);
-        if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed); // its driver will look
+        // The progress thread of the member's lane reads the mark.
+        if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed);
         if (is_far) {
             each.queue->served_by->post(member);
         } else {
@@ -50,7 +55,7 @@ void progress_engine::start_run(task& run) noexcept {
     scheduled_.move(run, phase::ready, phase::in_flight);
     if (run.run.accepted_ns == 0) run.run.accepted_ns = scheduled_.call_time();
     if (scheduler::is_marked(run, mark_cancel))
-        scheduled_.cancel_members(run); // perhaps since its members were accepted
+        scheduled_.cancel_members(run); // The mark may have come after the members were accepted.
     if (plan_of(run).size() == 0) run.result.is_canceled = scheduler::is_doomed(run);
     part_ended(run, its_own);
 }
@@ -63,7 +68,8 @@ void scheduler::cancel_members(task& run) noexcept {
     }
 }
 
-/// Of the member in partitions that one of them failed of; they are all of this lane.
+/// Cancels the groups of the partitioned member to which the failed group belongs; all its groups
+/// are on this lane.
 void scheduler::cancel_groups(const plan_member& failed) noexcept {
     plan& recorded = *failed.of;
     const partition_set& parts = *recorded.posted(failed.number).partitions;
@@ -73,13 +79,13 @@ void scheduler::cancel_groups(const plan_member& failed) noexcept {
     }
 }
 
-/// One that was canceled is not waited for by commtask_plan_pready any more.
+/// commtask_plan_pready does not wait for a canceled member any more.
 void scheduler::let_member_go(task& member) noexcept {
     if (member.run.is_pointed_to && graph::make_ready(member).waits_for_none) member.run.is_pointed_to = false;
 }
 
 void progress_engine::tell_run(task& member, task_state how) noexcept {
-    // The other groups of what is received must not wait for what perhaps will not come.
+    // The other groups of a partitioned receive must not wait: their data may not come.
     if (how == task_state::failed && member.member->expected_bytes >= 0) scheduler::cancel_groups(*member.member);
     task* const run = member.member->of->member_ended(*member.member, how);
     if (run == nullptr) return;
@@ -87,12 +93,12 @@ void progress_engine::tell_run(task& member, task_state how) noexcept {
     run->queue->served_by->hand_over(*run, mark_members_ended);
 }
 
-/// All that it is made of has ended.
+/// The start of the run and all its members have ended.
 void progress_engine::end_run(task& run) noexcept {
     plan& recorded = plan_of(run);
     run.run.failed_member = recorded.sum_up(run.result);
     run.result.is_of_run = true;
-    recorded.end_run(); // the callback may start the next run
+    recorded.end_run(); // The callback may start the next run.
 }
 
 bool tells_of_member(const task& ended) noexcept {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lists behind program order. All exact channels lie in a hash table, receives in a list besides, so that wildcards find
-// what they overlap; the price is a lock that a submitter and the lane take for some list operations. A program without
-// wildcards never looks through a list.
+// The lists behind program order. A hash table has all exact channels. Receives are also in one
+// list, in which wildcards find the receives that overlap them. The price is a lock, which a
+// submitter and the lane take for a few list operations. A program without wildcards never searches
+// the list.
 #include "core/program_order.hpp"
 
 #include "core/operation_traits.hpp"
@@ -19,7 +20,7 @@ namespace {
     return at.kind == channel_kind::receive && (at.peer == MPI_ANY_SOURCE || at.tag == MPI_ANY_TAG);
 }
 
-/// Of two receives.
+/// Whether two receives can match the same message.
 [[nodiscard]] bool overlap(const channel& one, const channel& other) noexcept {
     const auto meet = [](int left, int right, int any) { return left == right || left == any || right == any; };
     return meet(one.peer, other.peer, MPI_ANY_SOURCE) && meet(one.tag, other.tag, MPI_ANY_TAG);
@@ -31,7 +32,7 @@ void visit_channels(const commtask_op& op, std::uint32_t flags, Visit&& visit) n
     const operation_traits& kind = operation_of(op.kind);
     if (kind.ordered_in == order_class::collectives) return visit(channel{channel_kind::collective, 0, 0});
     if ((flags & COMMTASK_ORDERED) != 0) visit(channel{channel_kind::ordered, 0, 0});
-    // Partitions leave as they are filled, and have tags of their own.
+    // Partitions are sent when they are filled, and have tags of their own.
     if (!kind.is_message() || kind.has_partitions) return;
     const auto add = [&](channel_kind which, int peer, int tag) {
         if (peer != MPI_PROC_NULL) visit(channel{which, peer, tag});
@@ -75,7 +76,8 @@ turn* program_order::make_locked(const commtask_op& op, std::uint32_t flags, con
     turn* made = free_;
     if (made != nullptr) {
         free_ = made->next_;
-        // The lane's core has written it last: the next creation is not to wait for its lines.
+        // The lane's core has written it last. With the prefetch, the next creation does not wait
+        // for its lines.
         if (free_ != nullptr) {
             prefetch_for_write(free_);
             prefetch_for_write(free_->few_.data());
@@ -157,7 +159,7 @@ program_order::list& program_order::bucket_of(const channel& at) noexcept {
     return buckets_[(hash >> 32U) & (buckets_.size() - 1)];
 }
 
-/// Twice the buckets, or the first ones. Without memory the lists become longer.
+/// Doubles the number of buckets, or makes the first ones. Without memory the lists become longer.
 void program_order::grow() noexcept {
     std::vector<list> before;
     try {
@@ -177,7 +179,7 @@ void program_order::grow() noexcept {
             each = next;
         }
     };
-    // What shares a new bucket has shared an old one, so the order stays.
+    // Links that share a new bucket have shared an old one, so the order stays.
     for (list& from : before) move_all(from);
     move_all(few_buckets_);
     few_buckets_ = {};
@@ -195,8 +197,9 @@ program_order::link* program_order::same_channel_after(const link& of) noexcept 
     return each;
 }
 
-/// Enters a channel, and counts what its turn waits for: of an exact channel one if any earlier turn has the same, and each
-/// wildcard that overlaps; of a wildcard each receive that overlaps.
+/// Enters a channel, and counts the turns that its turn waits for. For an exact channel: one if any
+/// earlier turn has the same channel, and each overlapping wildcard. For a wildcard: each
+/// overlapping receive.
 void program_order::insert(link& added) noexcept {
     turn& its = *added.of;
     const bool is_wild = is_wildcard(added.at);
@@ -207,7 +210,8 @@ void program_order::insert(link& added) noexcept {
     added.after = nullptr;
     if (!is_wild) {
         const link* const first = same_channel_before(added);
-        if (first != nullptr && first->of == &its) return; // a list names a rank twice: its first entry stands for both
+        // A list names a rank twice: its first entry stands for both.
+        if (first != nullptr && first->of == &its) return;
         if (first != nullptr) ++its.n_before_;
     }
     if (is_receive) {
@@ -226,18 +230,18 @@ void program_order::insert(link& added) noexcept {
     if (!is_wild) ++n_linked_;
 }
 
-/// One turn less that `later` waits for.
+/// `later` waits for one turn less.
 void program_order::count_down(turn& later, turn*& startable) noexcept {
     COMMTASK_ASSERT(later.n_before_ > 0);
     if (--later.n_before_ > 0 || later.waiting_ == nullptr) return;
-    // Behind the others: they may have no order, but a test should see one.
+    // Behind the other startable turns. These turns need no order, but a test should see one.
     later.next_ = nullptr;
     turn** at = &startable;
     while (*at != nullptr) at = &(*at)->next_;
     *at = &later;
 }
 
-/// Takes a channel out, and counts down what has waited for it; see insert().
+/// Removes a channel, and counts down the turns that have waited for it; see insert().
 void program_order::remove(link& gone, turn*& startable) noexcept {
     const bool is_wild = is_wildcard(gone.at);
     const bool is_receive = gone.at.kind == channel_kind::receive;
@@ -251,7 +255,8 @@ void program_order::remove(link& gone, turn*& startable) noexcept {
         link* const behind = gone.later;
         (gone.earlier == nullptr ? receives_.first : gone.earlier->later) = gone.later;
         (gone.later == nullptr ? receives_.last : gone.later->earlier) = gone.earlier;
-        // Later receives count an earlier wildcard, later wildcards an earlier receive.
+        // A later receive has counted an earlier wildcard, and a later wildcard has counted an
+        // earlier receive.
         link* each = is_wild ? behind : wildcards_.first;
         for (; each != nullptr; each = is_wild ? each->later : each->after) {
             turn& other = *each->of;
@@ -272,7 +277,7 @@ void program_order::end(turn& over, turn*& startable) noexcept {
         if (over.links()[i].is_listed) remove(over.links()[i], startable);
     }
     n_open_.store(n_open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (over.place_ != 0) unmake_locked(over); // else it is a plan's
+    if (over.place_ != 0) unmake_locked(over); // Otherwise the turn is a plan's.
 }
 
 void program_order::start_all(turn* startable, task_list& started) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Completion order within a task: status, callback, state, successors. Once the state is final, the runtime does not touch the caller's
-// memory again.
+// Completion order within a task: status, callback, state, successors. Once the state is final, the
+// runtime does not touch the caller's memory again.
 #include "core/progress_engine.hpp"
 
 #include "base/speech.hpp"
@@ -27,7 +27,7 @@ void progress_engine::begin_call() noexcept {
 }
 
 void progress_engine::end_call() noexcept {
-    if (lock.is_abandoned()) return; // all that is left stays as it is
+    if (lock.is_abandoned()) return; // All tasks that are left stay as they are.
     if (n_ended_in_call_ > 0) waiters_.announce();
     publish_what_is_left();
 }
@@ -37,7 +37,8 @@ void progress_engine::publish_what_is_left() noexcept {
     // relaxed: a thread that leaves work to a worker that may wait wakes it.
     if (work_left != has_work_.load(std::memory_order_relaxed)) has_work_.store(work_left, std::memory_order_relaxed);
     if (!requests_.begin_answer()) return;
-    // Announcements may be left: their tasks have ended, and a node leader that takes none must not keep this rank.
+    // Announcements may be left: their tasks have ended, and a node leader that receives none must
+    // not hold up this rank.
     if (requests_.answer(!has_tasks() && scheduled_.approx_live() == 0 && submitted_.is_empty())) waiters_.announce();
 }
 
@@ -77,7 +78,7 @@ bool progress_engine::progress() noexcept {
     moved = moved || n_ended_in_call_ > 0;
     if (node_ != nullptr) [[unlikely]]
         node_->polled();
-    // Tasks that were taken out, and whose turn has not come, are seen by no other thread.
+    // No other thread sees tasks that were taken out and whose turn has not come.
     if (moved || submitted_.has_kept() || requests_.is_watched() || node_ != nullptr) publish_what_is_left();
     return moved;
 }
@@ -114,7 +115,7 @@ void progress_engine::take_in_and_start() noexcept {
 
 void progress_engine::take_in_submitted() noexcept {
     while (submitted_.has_posted() || submitted_.has_early()) {
-        // A place that was taken is filled at once.
+        // A submitter that has taken a place fills it at once.
         if (task* const submitted = submitted_.take()) {
             scheduled_.accept(*submitted);
         } else {
@@ -128,11 +129,13 @@ void progress_engine::take_handed() noexcept {
     for (task* which = submitted_.take_handed(); which != nullptr;) {
         task* const next = which->next_handed;
         // Cleared before acting: a thread that marks the task afterwards hands it over again.
+        // acq_rel: partner of the fetch_or in lane::hand_over().
         const std::uint32_t marks = which->marks.fetch_and(
             ~std::uint32_t{mark_handed_off | mark_released | mark_members_ended}, std::memory_order_acq_rel);
         if ((marks & mark_released) != 0) scheduled_.released(*which);
         if ((marks & mark_cancel) != 0) scheduled_.cancel(*which);
-        // The calling thread may be a submitter, which ends nothing. A run that was given up has ended without its members.
+        // The calling thread may be a submitter, which ends nothing. A run that was given up has
+        // ended without its members.
         const bool tells_a_run = (marks & mark_members_ended) != 0 && scheduled_.is_live(*which);
         if (tells_a_run && --which->run.open_parts == 0) ended_at_once_.push(*which);
         task_pool::drop(which);
@@ -140,7 +143,8 @@ void progress_engine::take_handed() noexcept {
     }
 }
 
-/// Whether no callback is called when the task ends: neither its own, nor that of the run whose last member it may be.
+/// Whether no callback is called when the task ends: neither its own, nor that of the run whose
+/// last member it may be.
 [[nodiscard]] static bool ends_unheard(const task& ended) noexcept {
     return !ended.is_member() && (!ended.has_extras() || ended.extras.callback == nullptr);
 }
@@ -148,7 +152,8 @@ void progress_engine::take_handed() noexcept {
 bool progress_engine::start_submitted() noexcept {
     const call_scope here{*this};
     unsigned n_taken = 0;
-    // A place before this submitter's may not be filled yet: the thread that fills it comes here too.
+    // A place before this submitter's may not be filled yet: the thread that fills it also comes
+    // here.
     for (task* submitted = submitted_.take(); submitted != nullptr; submitted = submitted_.take()) {
         scheduled_.accept(*submitted);
         if (++n_taken == tuning::steps_in_a_row) break;
@@ -165,9 +170,10 @@ bool progress_engine::start_submitted() noexcept {
             continue;
         }
         const bool is_in_flight = start(next);
-        if (lock.is_abandoned()) return true; // all that is left stays as it is
+        if (lock.is_abandoned()) return true; // All tasks that are left stay as they are.
         if (is_in_flight) continue;
-        // It ends with the next poll, like what is in flight; or here, if no thread but a waiting one hears of it.
+        // If the task's end calls a callback, the task ends in the next progress call, otherwise
+        // here.
         if (ends_unheard(next)) {
             end_by_result(next);
         } else {
@@ -178,10 +184,10 @@ bool progress_engine::start_submitted() noexcept {
     return n_taken < tuning::steps_in_a_row && !scheduled_.has_ready() && !submitted_.has_early();
 }
 
-/// Not a lock: it waits for nothing, and no thread waits for it.
+/// No lock is involved: the thread waits for nothing, and no thread waits for it.
 void progress_engine::wait_if_abandoned() noexcept {
     if (!lock.is_abandoned()) return;
-    lock.give_back(); // no thread takes it
+    lock.give_back(); // No thread takes it.
     for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
 }
 
@@ -225,7 +231,8 @@ void progress_engine::part_ended(task& which, std::uint32_t /*part*/) noexcept {
     if (--which.run.open_parts > 0) return;
     if (node_ != nullptr && !which.is_run()) [[unlikely]]
         node_->ended(which);
-    // Read first and written then, the line would come twice from the thread that waits: 46 ns.
+    // If the line were first read and then written, it would come twice from the waiting thread: 46
+    // ns.
     prefetch_for_write(&which.life);
     end_by_result(which);
 }
@@ -263,14 +270,16 @@ void progress_engine::finish(task& which, task_state state) noexcept {
     if (told != nullptr) [[unlikely]]
         told->after_callback();
     scheduled_.gone(which);
-    const bool is_member = which.is_member(); // then its plan has a reference too
+    const bool is_member = which.is_member(); // Then its plan has a reference too.
     if (is_member) scheduler::let_member_go(which);
     if (state == task_state::given_up) {
-        // Its buffers may still be MPI's and its predecessors may still point to it: the slot is never used again.
+        // The task's buffers may still be MPI's, and its predecessors may still point to it: the
+        // slot is never used again.
         which.run.is_pointed_to = false;
         return graph::finish(which, state, 0, release_to_its_lane, has_other_lanes_);
     }
-    // One that was canceled while it waited is kept until its predecessors, which point to it, hand it in.
+    // A task that was canceled while it waited is kept until its predecessors, which point to it,
+    // hand it in.
     graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane, has_other_lanes_);
     if (is_member) tell_run(which, state);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The progress engine of a lane: starts the tasks that may start, polls the transport, and completes tasks. It has no thread of its own:
-// the worker, waiting threads, submitters and external callers call it, one at a time, with the progress lock. MPI is behind `transport`.
+// The progress engine of a lane: starts the tasks that may start, polls the transport, and
+// completes tasks. It has no thread of its own: the worker, waiting threads, submitters and
+// external callers call it, one at a time, with the progress lock. MPI is behind `transport`.
 #pragma once
 
 #include "base/callback_guard.hpp"
@@ -23,72 +24,80 @@ namespace commtask::detail {
 
 class progress_engine final : public completion_sink {
 public:
-    /// The parts of its lane outlast it. `waiters`: where threads that wait for tasks sleep.
+    /// The other parts of the lane outlast the engine.
+    /// @param waiters  where threads that wait for tasks sleep
     progress_engine(transport& carrier, submission_queue& submitted, scheduler& scheduled, progress_requests& requests,
                     const incomplete_tasks& incomplete, waiting_room& waiters, const lane_settings& settings);
 
     progress_lock lock;
 
-    // Any thread ------------------------------------------------------------------------------------------------------
+    // Any thread ----------------------------------------------------------------------------------
 
     /// Approximately: progress calls so far.
     [[nodiscard]] std::uint64_t approx_progress_calls() const noexcept {
         return n_calls_.load(std::memory_order_relaxed);
     }
-    /// The kind of operation that is being started this moment, 0 if none.
+    /// The kind of the operation that is being started at this moment; 0 if there is none.
     [[nodiscard]] int approx_starting_kind() const noexcept { return starting_kind_.load(std::memory_order_relaxed); }
     /// Whether there was something to poll or to start after the last progress call.
     [[nodiscard]] bool approx_has_work() const noexcept { return has_work_.load(std::memory_order_seq_cst); }
 
-    /// Windows through which other ranks may need this rank's progress although nothing is in flight here.
+    /// Counts windows through which other ranks may need this rank's progress although nothing is
+    /// in flight here.
     void count_windows(int change) noexcept {
-        n_windows_.fetch_add(change, std::memory_order_seq_cst); // a worker that is about to wait must see it
+        // a worker that is about to wait must see it
+        n_windows_.fetch_add(change, std::memory_order_seq_cst);
     }
     [[nodiscard]] bool has_windows() const noexcept { return n_windows_.load(std::memory_order_seq_cst) > 0; }
-    /// Whether other ranks may need this one though it has nothing in flight.
+    /// Whether other ranks may need this rank's progress although nothing is in flight here.
     [[nodiscard]] bool must_serve_others() const noexcept {
         return has_windows() || (node_ != nullptr && node_->must_listen());
     }
 
-    /// The calling thread is inside a function of the program's or of MPI's that no thread can wait for any longer. When that function
-    /// returns, the thread waits for ever, but for a submitter's, which returns to the program; neither touches anything of the
-    /// program's. No thread makes progress any more. The lane must not be destroyed.
+    /// A progress thread is inside a function of the program or of MPI for which no
+    /// thread can wait any longer. When that function returns, a submitter returns to the program,
+    /// and any other thread waits for ever; neither touches anything of the program. No thread
+    /// makes progress any more. The lane must not be destroyed.
     void abandon() noexcept { lock.abandon(); }
 
-    /// What the calling thread does for the lane from now on, if that is something else than before. A thread that makes progress
-    /// says so at the beginning of a progress call: the time between two such calls is not worth a record.
+    /// Records the calling thread's activity for the lane, if it changes. A thread that makes
+    /// progress calls it at the beginning of a progress call: the time between two such calls is
+    /// not worth a record.
     void thread_does(activity now) const noexcept {
         if (activities_ != nullptr) [[unlikely]]
             activities_->thread_does(number_, now);
     }
 
-    // With the progress lock ------------------------------------------------------------------------------------------
+    // With the progress lock ----------------------------------------------------------------------
 
-    /// Takes in what was submitted, starts what is ready, polls the transport once. @return whether anything moved
+    /// Makes one progress call: takes in submitted tasks, starts ready tasks, polls the transport
+    /// once.
+    /// @return whether anything moved
     bool progress() noexcept;
 
-    /// Several polls for the sake of other ranks' accesses to windows, with nothing in flight here.
+    /// Polls several times for other ranks' accesses to windows, with nothing in flight here.
     void serve_windows() noexcept;
 
-    /// Polls one task, after a progress call that the transport could not spend on all.
+    /// Polls one task, after a progress call whose poll may have left the task out.
     void poll_one(task& which) noexcept;
 
-    /// Takes in everything that was submitted before. Calls no function of the program's and none of MPI's.
+    /// Takes in all tasks that were submitted before. Calls no function of the program or of MPI.
     void take_in() noexcept;
-    /// The same, and starts what is ready, without polling the transport.
+    /// As take_in(), and starts ready tasks, without polling the transport.
     void take_in_and_start() noexcept;
 
-    /// For a submitter: takes in what was submitted and starts it, in order, up to the first task that wants a function of the
-    /// program's, which may want a lock that the submitter holds.
+    /// For a submitter: takes in submitted tasks and starts them, in order, up to the first task
+    /// that needs a function of the program. The function may need a lock that the submitter holds.
     /// @return false if something is left for a progress call
     [[nodiscard]] bool start_submitted() noexcept;
 
-    /// Whether a progress call could move something without a new submission, or send what other nodes are to hear.
+    /// Whether a progress call could move something without a new submission, or has announcements
+    /// to send to other nodes.
     [[nodiscard]] bool has_work() const noexcept { return has_tasks() || (node_ != nullptr && node_->has_unsent()); }
     [[nodiscard]] bool has_ended_at_once() const noexcept { return !ended_at_once_.is_empty(); }
     [[nodiscard]] transport& below() noexcept { return *transport_; }
 
-    /// begin/end of a call that may move tasks; all but progress() have one.
+    /// The begin and end of a call that may move tasks; every such call but progress() has a scope.
     class call_scope {
     public:
         explicit call_scope(progress_engine& entered) noexcept : scope_(entered), engine_(entered) {
@@ -147,7 +156,8 @@ private:
     std::atomic<int> n_windows_{0};
 
     // With the progress lock.
-    alignas(cache_line_bytes) task_list ended_at_once_; ///< Ended in the hands of a submitter, which runs no callbacks.
+    /// Tasks that have ended on a submitter, which runs no callbacks.
+    alignas(cache_line_bytes) task_list ended_at_once_;
     std::uint64_t n_ended_in_call_ = 0;
     callback_guard callbacks_;
     std::atomic<std::uint64_t> n_calls_{0};
@@ -155,13 +165,17 @@ private:
     std::atomic<int> starting_kind_{0};
 };
 
-/// To graph::finish() and graph::signal(): a task whose last predecessor is complete goes back to its lane.
+/// For graph::finish() and graph::signal(): returns a task whose last predecessor is complete to
+/// its lane.
 void release_to_its_lane(task& successor) noexcept;
 
-/// Fills a caller's status from a task that is final; fields beyond status.struct_size are left alone.
+/// Fills a caller's status from a task that is final. Fields beyond status.struct_size are left
+/// unchanged.
 void copy_status(const task& which, task_state state, commtask_status& status) noexcept;
 
-/// The status for a callback. `reads_state_alone`: of a completed task nothing else is written, since that costs a line.
+/// Fills the status for a callback.
+/// @param reads_state_alone  the callback reads only the state: then nothing else is written for a
+/// completed task, since that costs a line
 void fill_for_callback(const task& which, task_state state, bool reads_state_alone, commtask_status& status) noexcept;
 
 } // namespace commtask::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Questions of other threads that the next progress calls of a lane answer: a list of the tasks that are not complete, and whether any
-// task is left.
+// Questions of other threads that the next progress calls of a lane answer: the list of incomplete
+// tasks, and whether any task is left.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,22 @@ namespace commtask::detail {
 
 class progress_requests {
 public:
-    // Any thread ------------------------------------------------------------------------------------------------------
+    // Any thread ----------------------------------------------------------------------------------
 
     /// @param heading  of the list; lives as long as the program
     void ask_for_list(const char* heading) noexcept {
-        heading_.store(heading, std::memory_order_relaxed); // published by the next
+        heading_.store(heading, std::memory_order_relaxed); // relaxed: published by the next store.
         is_list_due_.store(true, std::memory_order_seq_cst);
     }
     /// Whether no progress call has written the list yet.
     [[nodiscard]] bool is_list_due() const noexcept { return is_list_due_.load(std::memory_order_seq_cst); }
 
-    /// From now on each progress call says whether any task is left. Not before a thread asks: a progress call would have to load the
-    /// submitters' line each time, and every post would wait for that line.
+    /// From now on each progress call says whether any task is left. No progress call says so
+    /// before a thread asks: it would have to load the submitters' line each time, and every post
+    /// would wait for that line.
     void watch_drain() noexcept {
-        drain_.store(drain_watch::asked, std::memory_order_seq_cst); // a worker that is about to wait must see it
+        // seq_cst: a worker that is about to wait must see it.
+        drain_.store(drain_watch::asked, std::memory_order_seq_cst);
     }
     /// After watch_drain(): whether no task was left after the last progress call.
     [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
@@ -33,23 +35,25 @@ public:
     [[nodiscard]] bool has_new() const noexcept {
         return is_list_due() || drain_.load(std::memory_order_seq_cst) == drain_watch::asked;
     }
-    /// The same for a poll in every turn of a loop.
+    /// As has_new(), for a poll in every turn of a loop.
     [[nodiscard]] bool could_have_new() const noexcept {
         return is_list_due_.load(std::memory_order_relaxed) ||
                drain_.load(std::memory_order_relaxed) == drain_watch::asked;
     }
 
-    // With the progress lock ------------------------------------------------------------------------------------------
+    // With the progress lock ----------------------------------------------------------------------
 
-    /// Before a task is taken out: no thread must find the lane drained while a progress call has a task in hand.
+    /// Before a task is taken out: no thread must find the lane drained while a progress call is
+    /// handling a task.
     void begin_call() noexcept {
         if (!was_drained_.load(std::memory_order_relaxed)) return;
         was_drained_.store(false, std::memory_order_relaxed);
-        // Partner of the fence in lane::was_quiet(): a thread that sees that a task was taken out sees this.
+        // Partner of the fence in lane::was_quiet(): a thread that sees that a task was taken out
+        // also sees this store.
         std::atomic_thread_fence(std::memory_order_release);
     }
 
-    /// Whether a progress call that moves nothing must answer all the same.
+    /// Whether a progress call must answer even if it moves nothing.
     [[nodiscard]] bool want_an_answer() const noexcept {
         return is_list_due_.load(std::memory_order_relaxed) || is_watched();
     }
@@ -65,26 +69,32 @@ public:
         return heading_.load(std::memory_order_relaxed);
     }
 
-    /// Before it is found out whether a task is left. @return whether a thread wants to know that
+    /// Called before the progress call finds out whether a task is left.
+    /// @return whether a thread has asked
     [[nodiscard]] bool begin_answer() noexcept {
-        // acquire: partner of the store in watch_drain(); tasks that were posted before it are seen.
+        // acquire: partner of the store in watch_drain(); tasks that were posted before that store
+        // are seen.
         const drain_watch watch = drain_.load(std::memory_order_acquire);
-        // A question that is asked between these two is answered by this progress call, or by the next one.
+        // A question that is asked between the load and the store is answered by this progress
+        // call, or by the next one.
         if (watch == drain_watch::asked) drain_.store(drain_watch::answering, std::memory_order_relaxed);
         return watch != drain_watch::none;
     }
-    /// @return whether waiting threads must hear of it
+    /// @return whether waiting threads must be told
     [[nodiscard]] bool answer(bool is_drained) noexcept {
         if (is_drained == was_drained_.load(std::memory_order_relaxed)) return false;
-        // release: partner of the acquire in was_drained(); a thread that sees it sees the effects of all tasks.
+        // release: partner of the acquire in was_drained(); a thread that sees the answer sees the
+        // effects of all tasks.
         was_drained_.store(is_drained, std::memory_order_release);
         return is_drained;
     }
 
 private:
     enum class drain_watch : std::uint8_t {
-        none,      ///< No thread has asked -> watch_drain() (asked).
-        asked,     ///< No progress call has answered yet, so the worker must not wait -> begin_answer() (answering).
+        none, ///< No thread has asked -> watch_drain() (asked).
+        /// No progress call has answered yet, so the worker must not wait -> begin_answer()
+        /// (answering).
+        asked,
         answering, ///< Every progress call answers.
     };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a driver of some lane stays inside one pass for longer than commtask_finalize waits: it is in a function of the program's,
-// or in a call of MPI, that does not come back. Each lane is looked at by itself, since the others go on.
+// Whether a progress call of some lane takes longer than commtask_finalize waits: then its thread
+// is in a function of the program, or in a call of MPI, that does not return. Each lane is checked
+// separately, since the other lanes go on.
 #pragma once
 
 #include "core/drain.hpp"
@@ -15,7 +16,7 @@ namespace commtask::detail {
 
 class progress_watch {
 public:
-    /// `limit_ns`: of commtask_finalize; 0: none.
+    /// @param limit_ns  the limit of commtask_finalize; 0: none
     explicit progress_watch(std::uint64_t limit_ns) noexcept { patience_.fill(drain_limit::for_a_pass(limit_ns)); }
 
     [[nodiscard]] bool is_over(lane_set& lanes, std::uint64_t now) noexcept {
@@ -24,14 +25,14 @@ public:
         return is_any_over;
     }
 
-    /// Of one of them.
+    /// The check for one lane.
     [[nodiscard]] bool is_over(const lane& of, std::uint64_t now) noexcept {
         return patience_[of.number()].is_over({now, of.engine.approx_progress_calls(), true}) &&
                of.engine.lock.approx_is_taken();
     }
 
 private:
-    std::array<drain_limit, most_lanes> patience_; ///< By lane.
+    std::array<drain_limit, most_lanes> patience_; ///< Indexed by lane.
 };
 
 } // namespace commtask::detail

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between a plan, which calls no lane, and the lanes, which know of a plan only once they have its run. A member of another lane is
-// posted there by the thread that starts the plan, so that what this thread posts there next comes after the member.
+// Connects plans and lanes: a plan calls no lane, and a lane knows of a plan only once it has the
+// plan's run. The thread that starts the plan posts each member of another lane there, so that the
+// thread's later posts to that lane come after the member.
 #include "core/run_posting.hpp"
 
 #include "core/lane.hpp"
@@ -11,7 +12,7 @@
 
 namespace commtask::detail {
 
-/// With the last of them the run may end, and the plan be released.
+/// Once the last member is posted, the run may end, and the plan may be released.
 static void post_far_members(plan& started, std::uint64_t posted_ns, bool may_wait) noexcept {
     const lane* const home = started.home()->served_by;
     const auto is_far = [home](const plan_member& each) { return each.queue->served_by != home; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks that become ready while others are being completed go through the ready list instead of through recursion, so a chain of any
-// length needs no stack.
+// A task that becomes ready while another task is being completed goes through the ready list.
+// Recursion would need stack in proportion to the length of a chain.
 #include "core/scheduler.hpp"
 
 #include "base/system.hpp"
@@ -56,7 +56,8 @@ void scheduler::released(task& which) noexcept {
 }
 
 bool scheduler::is_marked(const task& which, std::uint32_t mark) noexcept {
-    // acquire: partner of the acq_rel in lane::hand_over(); the mark of a failed predecessor came with the last count.
+    // acquire: partner of the acq_rel in lane::hand_over(); the mark of a failed predecessor came
+    // with the last count.
     return (which.marks.load(std::memory_order_acquire) & mark) != 0;
 }
 
@@ -71,7 +72,7 @@ void scheduler::cancel(task& which) noexcept {
     case phase::in_flight: return which.is_run() ? cancel_members(which) : transport_->withdraw(which);
     case phase::waiting: return make_ready(which, phase::waiting);
     case phase::held:
-        // It must not wait for its turn to be canceled: the turn may never come.
+        // The task must not wait for its turn in order to be canceled: the turn may never come.
         return leave_order(which, phase::held);
     case phase::posted:
     case phase::ready: // the engine reads the marks before it starts a task
@@ -80,11 +81,12 @@ void scheduler::cancel(task& which) noexcept {
     }
 }
 
-/// A task that waits for no predecessor, or must be canceled: it starts in its turn, if it has one.
+/// A task that waits for no predecessor, or must be canceled: the task starts in its turn, if it
+/// has one.
 void scheduler::make_ready(task& which, phase from) noexcept {
     if (which.is_run()) return make_run_ready(which, from);
     if (!which.has_extras() || which.extras.its_turn == nullptr) return enqueue_ready(which, from);
-    if (is_doomed(which)) return leave_order(which, from); // it ends at once
+    if (is_doomed(which)) return leave_order(which, from); // The task ends at once.
     move(which, from, phase::held);
     task_list started;
     which.queue->order.arrive(*which.extras.its_turn, which, started);
@@ -92,7 +94,7 @@ void scheduler::make_ready(task& which, phase from) noexcept {
     if (which.run.now == phase::held && which.run.accepted_ns == 0) which.run.accepted_ns = call_time();
 }
 
-/// A task that will not start gives its turn up, and is not held up by it.
+/// A task that will not start gives its turn up, and does not wait for it.
 void scheduler::leave_order(task& which, phase from) noexcept {
     task_list started;
     which.queue->order.leave(*std::exchange(which.extras.its_turn, nullptr), started);
@@ -108,7 +110,7 @@ void scheduler::enqueue_ready(task& ready, phase from) noexcept {
 void scheduler::end(task& which, task_state how) noexcept {
     COMMTASK_ASSERT(is_live(which));
     const bool was_started = which.run.now == phase::in_flight;
-    // A task that waits, or is queued behind others, is given up alone.
+    // Only a task that waits, or is queued behind others, is given up without a start.
     [[maybe_unused]] const bool is_given_up =
         how == task_state::given_up && (which.run.now == phase::waiting || which.run.now == phase::held);
     COMMTASK_ASSERT(was_started || which.run.now == phase::ready || is_given_up);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scheduler of a lane: keeps a submitted task until its predecessors are complete and its place in program order has come, and
-// lists the tasks that may start. Other threads may call the functions that begin with "approx"; all others want the progress lock.
+// The scheduler of a lane: keeps a submitted task until its predecessors are complete and its place
+// in program order has come, and lists the tasks that may start. Any thread may call the functions
+// that begin with "approx"; all other functions need the progress lock.
 #pragma once
 
 #include "core/observer.hpp"
@@ -24,19 +25,22 @@ inline void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) 
 class scheduler {
 public:
     /// @param observers  are told of every step of every task; they outlast the scheduler
-    /// @param number     of the lane
+    /// @param number  the lane's number
     scheduler(transport& carrier, const std::vector<task_observer*>& observers, std::uint8_t number)
         : transport_(&carrier), observers_(observers), number_(number) {}
     scheduler(const scheduler&) = delete;
     scheduler& operator=(const scheduler&) = delete;
 
-    /// A task that was submitted: it waits, is queued behind tasks before it in program order, or may start.
+    /// A task that was submitted: it waits, is queued behind earlier tasks in program order, or may
+    /// start.
     void accept(task& submitted) noexcept;
 
-    /// The last predecessor of a task is complete. The task may be final, if it did not wait for that.
+    /// The last predecessor of a task is complete. If the task did not wait for that, it may be
+    /// final already.
     void released(task& which) noexcept;
 
-    /// The marks of a task say that it is canceled. One that has not been accepted is canceled by accept().
+    /// The marks of a task say that the task is canceled. A task that has not been accepted yet is
+    /// canceled by accept().
     void cancel(task& which) noexcept;
 
     // The ready list: tasks whose start comes next, in order.
@@ -44,7 +48,8 @@ public:
     [[nodiscard]] task& first_ready() noexcept { return *ready_.first(); }
     [[nodiscard]] task* take_ready() noexcept { return ready_.pop(); }
 
-    /// The one way from phase to phase. @param end  how the task ends, if `to` is final
+    /// The only way from phase to phase.
+    /// @param end  how the task ends, if `to` is final
     void move(task& which, phase from, phase to, task_state end = task_state::open) noexcept {
         COMMTASK_ASSERT(which.run.now == from);
         which.run.now = to;
@@ -61,9 +66,10 @@ public:
         return which.live_in.load(std::memory_order_relaxed) == this;
     }
 
-    // Plans: plan_runs.cpp.
+    // Runs of plans: plan_runs.cpp.
     void cancel_members(task& run) noexcept;
-    /// The other groups of a member in partitions of which one has failed: their data perhaps will not come.
+    /// The other groups of a partitioned member of which one group has failed: their data may not
+    /// come.
     static void cancel_groups(const plan_member& failed) noexcept;
     /// commtask_plan_pready does not wait for a canceled member any more.
     static void let_member_go(task& member) noexcept;
@@ -72,7 +78,8 @@ public:
     [[nodiscard]] std::uint64_t call_time() noexcept;
     void begin_call() noexcept { call_ns_ = 0; }
 
-    /// Visits each task that was accepted and is not final. Looks at every slot, so that running tasks pay nothing for it; asks for no memory.
+    /// Visits each task that was accepted and is not final. Reads every slot, so that running tasks
+    /// pay nothing for it; allocates no memory.
     template <typename Visit>
     void for_each_live(Visit&& visit) const {
         task_pool::for_each_slot([&](task& slot) {
@@ -80,11 +87,13 @@ public:
         });
     }
 
-    /// Approximately: tasks ended so far, tasks accepted and not ended, and of these receives with an active-message handler.
+    /// Approximately: tasks ended so far, tasks accepted and not ended, and among the latter
+    /// receives with an active-message handler.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept { return n_ended_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t approx_live() const noexcept { return n_live_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t approx_handlers() const noexcept { return n_handlers_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint8_t number() const noexcept { return number_; } ///< Of the lane. Any thread.
+    /// The lane's number. Any thread.
+    [[nodiscard]] std::uint8_t number() const noexcept { return number_; }
 
 private:
     void make_ready(task& which, phase from) noexcept;
@@ -97,7 +106,8 @@ private:
     const std::vector<task_observer*> observers_;
     const std::uint8_t number_;
     task_list ready_;
-    std::uint64_t call_ns_ = 0; ///< When this progress call first asked for the time; 0: it has not.
+    /// When this progress call first read the clock; 0: it has not.
+    std::uint64_t call_ns_ = 0;
     std::uint64_t n_accepted_ = 0;
     std::atomic<std::uint64_t> n_ended_{0};
     std::atomic<std::uint64_t> n_live_{0};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ways that are taken seldom: a task without a cell is sorted by its place, since threads may hand such tasks over in another order
-// than that in which they took their places.
+// The rare paths. A task without a cell is sorted by its place, since threads may hand such tasks
+// over in another order than the order of their places.
 #include "core/submission_queue.hpp"
 
 #include <utility>
 
 namespace commtask::detail {
 
-/// Of those without a cell the one whose place is next.
+/// The task without a cell whose place is next; null if there is none.
 task* submission_queue::take_late() noexcept {
     for (task* late = late_.take_all(); late != nullptr;) {
         task* const next = late->next_in_list;

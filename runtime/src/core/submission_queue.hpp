@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way from any thread into a lane: tasks that were posted, in the order of their posts, and tasks of the lane that another thread
-// has marked as released or canceled. Posted tasks go through a bounded ring (inbox.hpp). If the ring is full and the thread must
-// not wait, its task keeps the place and comes by a list. A thread with the progress lock that posts itself takes tasks out early, to make room.
+// The way from any thread into a lane. It brings two kinds of tasks: posted tasks, in the order of
+// their posts, and tasks of the lane that another thread has marked as released or canceled. Posted
+// tasks go through a bounded ring (inbox.hpp). If the ring is full and the thread must not wait,
+// its task keeps its place, and comes through a list. A thread with the progress lock that posts
+// takes tasks out early, to make room.
 #pragma once
 
 #include "core/handoff.hpp"
@@ -16,14 +18,14 @@ namespace commtask::detail {
 
 class submission_queue {
 public:
-    /// @param capacity           of the ring; a power of two
+    /// @param capacity  the capacity of the ring; a power of two
     /// @param has_heavy_barrier  see register_heavy_barrier()
     submission_queue(std::size_t capacity, bool has_heavy_barrier) : ring_(capacity, has_heavy_barrier) {}
 
-    // Any thread ------------------------------------------------------------------------------------------------------
+    // Any thread ----------------------------------------------------------------------------------
 
     /// Waits while the ring is full.
-    /// @param while_full  bool(), again and again while it is; false: the task stays outside
+    /// @param while_full  bool(), called repeatedly meanwhile; false: the task stays outside
     template <typename WhileFull>
     void put(task& posted, WhileFull&& while_full) noexcept {
         ring_.put(&posted, while_full);
@@ -40,20 +42,24 @@ public:
         if (!ring_.put_or_keep_place(&posted, posted.late_place)) late_.give(&posted);
     }
 
-    /// A task that the lane has, once until it is taken; its marks say what there is to say.
+    /// Hands over a task that the lane has, once until the task is taken. The marks of the task say
+    /// why.
     void hand_over(task& marked) noexcept { handed_.give(&marked); }
 
-    /// Whether a task was posted that nobody has taken. By a thread that is about to wait: a place that is being filled counts.
+    /// Whether a task was posted that no thread has taken. For a thread that is about to wait: a
+    /// place that is being filled counts.
     [[nodiscard]] bool has_posted() const noexcept { return ring_.has_more(); }
     [[nodiscard]] bool has_handed() const noexcept { return !handed_.is_empty(); }
-    [[nodiscard]] bool is_empty() const noexcept { return !has_posted() && !has_handed(); } ///< But for has_kept().
-    /// Whether the ring's next cell is filled, for a look in every turn of a loop: misses a post that is just being made.
+    /// Tasks that has_kept() reports do not count.
+    [[nodiscard]] bool is_empty() const noexcept { return !has_posted() && !has_handed(); }
+    /// Whether the ring's next cell is filled: for a poll in every turn of a loop. Misses a post
+    /// that is just being made.
     [[nodiscard]] bool could_take() const noexcept { return ring_.can_take(); }
     [[nodiscard]] bool could_have_any() const noexcept {
         return ring_.can_take() || !late_.is_empty() || !handed_.is_empty();
     }
 
-    // With the progress lock ------------------------------------------------------------------------------------------
+    // With the progress lock ----------------------------------------------------------------------
 
     /// The posted task that comes next; null if there is none, or its place is still being filled.
     [[nodiscard]] task* take() noexcept {
@@ -61,15 +67,16 @@ public:
             return early_.pop();
         return take_place();
     }
-    /// All that were handed over, linked by `next_handed`.
+    /// All tasks that were handed over, linked by `next_handed`.
     [[nodiscard]] task* take_handed() noexcept { return handed_.take_all(); }
 
-    /// Takes the next place out early, so that this thread, or another one that waits for room, goes on.
+    /// Takes the next place out early, so that this thread, or another thread that waits for room,
+    /// can go on.
     void make_room() noexcept;
     /// Gives every free cell of the ring to submitters: before the worker waits.
     void give_back_all() noexcept { ring_.give_back_all(); }
 
-    /// Whether tasks were taken out that take() has not returned: no other thread sees those.
+    /// Whether tasks were taken out that take() has not returned. No other thread sees these tasks.
     [[nodiscard]] bool has_kept() const noexcept { return !early_.is_empty() || next_late_ != nullptr; }
     [[nodiscard]] bool has_early() const noexcept { return !early_.is_empty(); }
 
@@ -83,10 +90,12 @@ private:
     [[nodiscard]] task* take_late() noexcept;
 
     inbox<task> ring_;
-    handoff<task, &task::next_in_list> late_; ///< They have places in the ring.
+    /// Tasks without a cell; each has a place in the ring.
+    handoff<task, &task::next_in_list> late_;
     handoff<task, &task::next_handed> handed_;
     // With the progress lock.
-    alignas(cache_line_bytes) task* next_late_ = nullptr; ///< Taken out of `late_`, the first place first.
+    /// Tasks taken out of `late_`, the first place first.
+    alignas(cache_line_bytes) task* next_late_ = nullptr;
     task_list early_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the program hears of a task's end: the status that it asked for, and its callback, on the driver. A callback that holds
-// the driver up for long is named.
+// Reports a task's end to the program: the status that the program asked for, and its callback, on
+// the progress thread. A callback that holds up the progress thread for long is named in a warning.
 #include "base/speech.hpp"
 #include "core/plan_runs.hpp"
 #include "core/progress_engine.hpp"
@@ -14,7 +14,7 @@ namespace commtask::detail {
 
 namespace {
 
-/// All but the size.
+/// Fills all fields but the size.
 void fill_status(const task& which, task_state state, commtask_status& full) noexcept {
     full.state = state == task_state::given_up ? COMMTASK_STATE_CANCELED : static_cast<commtask_state>(state);
     full.error = which.result.error;
@@ -33,7 +33,7 @@ void progress_engine::run_callback(task& which, task_state state) noexcept {
     if (extras.user_status != nullptr) copy_status(which, state, *extras.user_status);
     const bool tells_plan = tells_of_member(which);
     if (extras.callback == nullptr && !tells_plan) return;
-    commtask_status status; // written once
+    commtask_status status; // Not initialised, so that it is written only once.
     status.struct_size = sizeof status;
     fill_for_callback(which, state, (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !tells_plan, status);
     const auto call = [&] {
@@ -48,7 +48,7 @@ void progress_engine::run_callback(task& which, task_state state) noexcept {
     if (!found) return;
     try {
         report_slow_callback(which, *found);
-    } catch (const std::bad_alloc&) { // a warning less
+    } catch (const std::bad_alloc&) { // Without memory there is no warning.
     }
 }
 

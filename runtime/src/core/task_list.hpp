@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A list of tasks that links them through themselves, first in, first out: a driver can always put a task away, also when
-// the system gives no memory. A task is in one list at a time, since there is one link; whoever drives the lane uses it.
+// A first-in, first-out list that links tasks through themselves: so the progress thread can always
+// store a task, even if the system gives no memory. A task has one link, so it is in one list at a
+// time. Only the progress thread of the lane uses the list.
 #pragma once
 
 #include "core/task.hpp"
@@ -14,7 +15,7 @@ class task_list {
 public:
     [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
 
-    /// The first one; `next_in_list` leads on to the others.
+    /// The first task; `next_in_list` links the following tasks.
     [[nodiscard]] task* first() const noexcept { return first_; }
 
     void push(task& last) noexcept {
@@ -23,7 +24,7 @@ public:
         last_ = &last;
     }
 
-    /// @return null if there is none.
+    /// @return null if the list is empty
     [[nodiscard]] task* pop() noexcept {
         task* const popped = first_;
         if (popped != nullptr) first_ = popped->next_in_list;
@@ -32,7 +33,8 @@ public:
 
     [[nodiscard]] task_list take_all() noexcept { return std::exchange(*this, {}); }
 
-    /// The first one for which `is_it(const task&)`, taken out; null if there is none. Looks at all before it.
+    /// Takes out the first task for which `is_it(const task&)` is true; null if there is none.
+    /// Visits all tasks before it.
     template <typename IsIt>
     [[nodiscard]] task* take_first(IsIt&& is_it) noexcept {
         task* before = nullptr;
@@ -53,7 +55,7 @@ public:
 
 private:
     task* first_ = nullptr;
-    task* last_ = nullptr; ///< Only while there is a first one.
+    task* last_ = nullptr; ///< Valid only while the list is not empty.
 };
 
 } // namespace commtask::detail

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The store hands out slots in batches under a lock, one lock per 32 tasks on each side. A thread that ends gives its
-// slots back; destructors that run after that, as those of thread-local objects made earlier do, take and give them one by
-// one. A slot's constructor runs once, when its slab is made; what must be fresh per task the submitter writes.
+// The store hands out slots in batches with a lock: one lock for 32 tasks on each side. A thread
+// that ends gives its slots back. Destructors that run later, for example of thread-local objects
+// that were made earlier, take and give slots one by one. A slot's constructor runs once, when its
+// slab is made; the submitter writes all fields that must be fresh for each task.
 #include "core/task_pool.hpp"
 
 #include "base/tuning.hpp"
@@ -20,7 +21,8 @@ namespace {
 
 class store {
 public:
-    /// Fills `into` with slots. @return false without memory.
+    /// Fills `into` with slots.
+    /// @return false without memory
     [[nodiscard]] bool take(std::span<task*> into) noexcept {
         const std::lock_guard guard{mutex_};
         if (free_.size() < into.size() && !grow()) return false;
@@ -31,17 +33,18 @@ public:
         return true;
     }
 
-    /// There is room: grow() reserved it for every slot made.
+    /// free_ has room: grow() has reserved it for every slot.
     void give(std::span<task* const> slots) noexcept {
         const std::lock_guard guard{mutex_};
         free_.insert(free_.end(), slots.begin(), slots.end());
     }
 
-    /// acquire: partner of the release in grow(); the slab is made.
+    /// acquire: partner of the release in grow(); the slab is constructed.
     [[nodiscard]] slab* newest_slab() const noexcept { return newest_.load(std::memory_order_acquire); }
 
     [[nodiscard]] std::size_t slot_count() const noexcept {
-        return n_slots_.load(std::memory_order_relaxed); // a number to show: it orders nothing
+        // relaxed: the number is only shown, and orders nothing.
+        return n_slots_.load(std::memory_order_relaxed);
     }
 
 private:
@@ -55,7 +58,8 @@ private:
         auto* const made = new (std::nothrow) slab{};
         if (made == nullptr) return false;
         made->older = newest_slab();
-        newest_.store(made, std::memory_order_release); // partner of the acquire in newest_slab()
+        // release: partner of the acquire in newest_slab().
+        newest_.store(made, std::memory_order_release);
         n_slots_.store(n_slots, std::memory_order_relaxed);
         for (std::size_t i = made->slots.size(); i > 0; --i) free_.push_back(&made->slots[i - 1]);
         return true;
@@ -67,14 +71,16 @@ private:
     std::vector<task*> free_;
 };
 
-/// Never destroyed: threads may give slots back after main has returned. Not from the heap, which may be empty at the first post.
+/// Never destroyed: threads may give slots back after main has returned. Not on the heap, which may
+/// have no memory at the first post.
 store& the_store() noexcept {
     alignas(store) static std::array<std::byte, sizeof(store)> memory;
     static auto* const instance = ::new (static_cast<void*>(memory.data())) store;
     return *instance;
 }
 
-/// A thread's queue of free slots. It has no destructor of its own, so that it can be used as long as the thread runs code.
+/// A thread's queue of free slots. It has no destructor, so that it can be used as long as the
+/// thread runs code.
 class cache {
 public:
     [[nodiscard]] task* acquire() noexcept {
@@ -94,7 +100,7 @@ public:
         push(slot);
     }
 
-    /// Gives everything back; from here on nothing is kept.
+    /// Gives all slots back; from here on the cache keeps none.
     void end() noexcept {
         while (size_ > 0) the_store().give(std::array{pop()});
         stage_ = stage::over;
@@ -102,9 +108,11 @@ public:
 
 private:
     enum class stage : std::uint8_t {
-        unused, ///< Nothing sees to its end yet -> its thread (in_use).
+        /// No destructor is registered for the end of the thread -> the thread's first use
+        /// (in_use).
+        unused,
         in_use, ///< -> the thread's end (over).
-        over,   ///< Final. Destructors may still come.
+        over,   ///< Final. Destructors may still use the cache.
     };
 
     [[nodiscard]] bool come_into_use() noexcept;

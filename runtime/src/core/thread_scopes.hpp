@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the runtime knows of the calling thread: whether it is in a progress call, and what it may do. The variables are each thread's
-// own, so threads need not agree on them.
+// The runtime's knowledge of the calling thread: whether it is in a progress call, and what it may
+// do. The variables belong to one thread each, so threads need not agree on them.
 #pragma once
 
 #include "base/assert.hpp"
@@ -11,7 +11,9 @@ namespace commtask::detail {
 class progress_engine;
 
 struct calling_thread {
-    const progress_engine* engine = nullptr; ///< Of the innermost progress call that the thread is in.
+    /// The engine of the innermost progress call that the thread is in; null: the thread is in
+    /// none.
+    const progress_engine* engine = nullptr;
     bool posts_quietly = false;
     bool waits_are_refused = false;
 };
@@ -22,8 +24,8 @@ inline constinit thread_local calling_thread this_caller;
 /// Whether the calling thread may wait: it is not in a progress call, and no refused_waits lives.
 [[nodiscard]] bool may_wait() noexcept;
 
-/// The calling thread is in a progress call. A second one of the same engine inside it would take from under the outer one what
-/// that is about to report.
+/// The calling thread is in a progress call. A second progress call of the same engine inside it
+/// would take results away that the outer call is about to report.
 class progress_scope {
 public:
     explicit progress_scope(const progress_engine& entered) noexcept : before_(this_caller.engine) {
@@ -38,8 +40,9 @@ private:
     const progress_engine* before_;
 };
 
-/// While one of these lives, the calling thread is refused when it waits: it is in MPI, which may have a lock in hand when it
-/// calls a function of the program's. Neither that thread nor any other could call MPI then.
+/// While one of these lives, the calling thread is refused when it waits: it is in MPI, which may
+/// hold a lock when it calls a function of the program. Neither that thread nor any other could
+/// call MPI then.
 class refused_waits {
 public:
     explicit refused_waits(bool are_refused) noexcept;
@@ -51,8 +54,9 @@ private:
     bool before_;
 };
 
-/// While one of these lives the calling thread's posts wake no worker: the thread is about to wait, and makes progress itself. Only
-/// where the worker shares its core: a worker that wakes would take the core from the thread that does the work.
+/// While one of these lives the calling thread's posts wake no worker: the thread is about to wait,
+/// and makes progress itself. Used only where the worker shares its core: a worker that wakes would
+/// take the core from the thread that makes progress.
 class quiet_posts {
 public:
     explicit quiet_posts(bool is_quiet) noexcept;

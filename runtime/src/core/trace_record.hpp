@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a trace lies in memory and in its file: docs/trace-format.md says what each field means and is the contract; programs
-// that read traces include this too. All records have one size, so that whoever reads needs no parser.
+// The layout of a trace in memory and in its file. docs/trace-format.md is the contract: it defines
+// each field. Programs that read traces include this header too. All records have one size, so a
+// reader needs no parser.
 #pragma once
 
 #include <bit>
@@ -44,22 +45,23 @@ enum class record_type : std::uint8_t {
     chunk = 255,
 };
 
-/// What a thread does for a lane.
+/// A thread's activity for a lane.
 enum class thread_state : std::uint8_t {
-    none,          ///< Nothing: a thread of the program goes on with its own work; a worker ends.
-    issue,         ///< Takes tasks in, starts them, completes them.
-    poll,          ///< Operations are in flight, none has ended.
-    idle,          ///< Nothing is in flight; the worker spins or yields.
-    timed_wait,    ///< Until it is woken or the time is over.
-    blocked,       ///< Until it is woken.
-    beside_others, ///< A timed wait, since another thread makes progress on the lane.
-    callback,      ///< In a function of the program's.
-    paused,        ///< The program has paused the worker: it polls now and then.
+    none,     ///< None: the thread does other work.
+    issue,    ///< Accepts, starts and ends tasks.
+    poll,     ///< Operations are in flight, and none has ended.
+    idle,     ///< Nothing is in flight; the thread polls for work.
+    timed_wait,      ///< A timed wait.
+    blocked,   ///< Blocked until a thread or another rank wakes it.
+    beside_others,   ///< A timed wait, since another thread makes progress.
+    callback, ///< In a function of the program.
+    paused,   ///< The program has paused the worker, which polls now and then.
 };
 
-/// `lane` of a thread that is the library's own and drives none: it is inside MPI for the program, or waits.
+/// `lane` of a thread of the library that makes progress for no lane: the thread is inside MPI for
+/// the program, or waits.
 inline constexpr std::int32_t helper_lane = -2;
-/// `lane` of what a thread does for several lanes in turns, each for a moment.
+/// `lane` of a thread that works for several lanes in turns, for a moment each.
 inline constexpr std::uint8_t every_lane = 255;
 
 enum posted_flag : std::uint8_t {
@@ -81,7 +83,8 @@ enum operation_flag : std::uint8_t {
 /// How a task ended.
 enum class task_end : std::uint8_t { open, completed, failed, canceled, given_up = 5 };
 
-/// Whose a compute task or a region is, and how a compute task leaves its thread, as commtask/trace.h numbers them.
+/// The owner of a compute task or a region, and how a compute task leaves its thread, numbered as
+/// in commtask/trace.h.
 enum class compute_model : std::uint8_t { openmp = 1, onetbb, program, node };
 enum class region_owner : std::uint8_t { mpi = 1, openmp, program, onetbb };
 inline constexpr std::uint8_t body_is_done = 2;
@@ -96,11 +99,12 @@ inline constexpr std::uint8_t is_fulfilled = 3;
     return static_cast<std::int32_t>(value >> 32U);
 }
 
-/// What stands for MPI's constants, which differ from MPI to MPI.
+/// Values for MPI's constants, which differ between implementations.
 inline constexpr std::int32_t any = -1;
 inline constexpr std::int32_t nobody = -2;
 
-/// The last word of a record: its writer stores it last, so a record is there as a whole or not at all.
+/// The last word of a record. Its writer stores it last, so a record is there as a whole or not at
+/// all.
 struct record_tail {
     std::uint32_t detail = 0;
     record_type type = record_type::none;
@@ -121,7 +125,7 @@ inline constexpr std::size_t records_per_chunk = chunk_bytes / sizeof(record);
 inline constexpr std::size_t text_bytes_per_record = offsetof(record, tail);
 
 struct chunk {
-    record records[records_per_chunk]; ///< The first one says whose it is.
+    record records[records_per_chunk]; ///< The first record names the chunk's thread.
 };
 static_assert(sizeof(chunk) == chunk_bytes);
 
@@ -159,11 +163,13 @@ static_assert(offsetof(file_header, run) == 32 && offsetof(file_header, begin_ns
 /// `file_header::state`.
 enum class file_state : std::uint32_t { open, ended, gave_up };
 
-/// A post, or a poll of MPI, that took less leaves no record of its end: a picture does not show it.
+/// A post, or a poll of MPI, that took less time leaves no record of its end: a picture does not
+/// show it.
 inline constexpr std::uint64_t shortest_ns = 1'000;
-/// A thread that makes progress in turns with something else, each for less than this, is drawn as making progress all the time.
+/// A thread that makes progress in turns with something else, each for less than this, is drawn as
+/// making progress all the time.
 inline constexpr std::uint64_t shortest_turn_ns = 20'000;
-/// Between two samples of a worker's processor time: each is a system call.
+/// The time between two samples of a worker's processor time: each sample is a system call.
 inline constexpr std::uint64_t sampling_ns = 1'000'000;
 
 } // namespace commtask::detail::trace

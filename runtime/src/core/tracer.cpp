@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads' places. A place has a chain of chunks, the newest first to be written: with "newest" a thread that gets no
-// more takes the oldest of its own again. An eighth of the room is for threads that come late: each finds two chunks there.
+// The threads' places. A place has a chain of chunks, and the thread writes to the newest. If a
+// trace keeps the newest records, a thread that gets no more chunks reuses its oldest chunk. An
+// eighth of the memory is for threads that come late: each thread finds two chunks there.
 #include "core/tracer.hpp"
 
 #include "base/assert.hpp"
@@ -31,20 +32,23 @@ struct tracer::place {
     std::uint64_t epoch = 0;
     record* next = nullptr;
     record* end = nullptr;
-    record* left = nullptr; ///< Its last record, if that says that it has turned from a lane; a return takes it back.
+    /// The last record of the place, if it says that the thread has turned from a lane; a return of
+    /// the thread removes it.
+    record* left = nullptr;
     chunk* newest = nullptr;
     chunk* oldest = nullptr;
     std::uint64_t n_ids = 0;
     std::uint64_t n_lost = 0;
     std::uint64_t compute = 0;
     std::uint32_t thread = 0;
-    std::uint32_t n_chunks = 0;    ///< Taken so far, those taken again included.
+    std::uint32_t n_chunks = 0;    ///< Chunks taken so far, including reused ones.
     std::uint16_t state = 0;       ///< Lane and thread_state of the last state record.
-    std::uint16_t before_left = 0; ///< The same of the one before `left`.
+    std::uint16_t before_left = 0; ///< Lane and thread_state of the state record before `left`.
     bool is_worker = false;
-    std::uint64_t driven_ns = 0;  ///< When a thread of the program last wrote for which lane it drives.
-    std::uint64_t sampled_ns = 0; ///< When a worker last told its processor time.
-    std::uint64_t ended = 0;      ///< The task that ended here last.
+    /// When a thread of the program last recorded for which lane it makes progress.
+    std::uint64_t driven_ns = 0;
+    std::uint64_t sampled_ns = 0; ///< When a worker last recorded its processor time.
+    std::uint64_t ended = 0;      ///< The last task whose end this thread has seen.
 };
 
 namespace {
@@ -52,12 +56,13 @@ namespace {
 std::atomic<std::uint64_t> epochs{0};
 
 constexpr std::size_t chunks_per_reservation = 64;
-constexpr std::uint32_t early_chunks = 2; ///< Of each thread: these may come out of the last eighth.
+/// For each thread: its first chunks may come out of the last eighth.
+constexpr std::uint32_t early_chunks = 2;
 constexpr std::uint32_t most_threads = 0xffff;
-constexpr unsigned id_bits = 48; ///< Above them the thread.
+constexpr unsigned id_bits = 48; ///< The thread's number is above these bits.
 
-/// The texts of the process: a face remembers their numbers, whatever trace they are for. Never destroyed, as threads may
-/// come late.
+/// The texts of the process. A front end remembers their numbers, in whatever trace they are used.
+/// Never destroyed, since threads may come late.
 struct text_table {
     std::mutex lock;
     std::deque<std::string> texts;
@@ -68,13 +73,13 @@ text_table& the_texts() {
     return *instance;
 }
 
-/// What the header counts, among the fields that one thread wrote before.
+/// A counter in the header, between fields that one thread has written before.
 template <typename Number>
 [[nodiscard]] std::atomic_ref<Number> shared(Number& field) noexcept {
     return std::atomic_ref<Number>{field};
 }
 
-/// The chain of a thread's chunks goes from the oldest on.
+/// The link to the next chunk of a thread. The chain begins at the oldest chunk.
 [[nodiscard]] std::uint64_t& link_of(chunk& of) noexcept { return of.records[0].value; }
 
 } // namespace
@@ -99,7 +104,7 @@ tracer::~tracer() = default;
 
 void tracer::begin() noexcept {
     text_table& known = the_texts();
-    const std::lock_guard guard{known.lock}; // no text comes in between
+    const std::lock_guard guard{known.lock}; // No text is added in between.
     for (std::size_t i = 0; i < known.texts.size(); ++i) write_text(static_cast<std::uint32_t>(i + 1), known.texts[i]);
     current_.store(this, std::memory_order_release);
 }
@@ -108,7 +113,8 @@ void tracer::put(record& slot, const record& made) noexcept {
     slot.time_ns = made.time_ns;
     slot.id = made.id;
     slot.value = made.value;
-    // release: whoever finds the type in the file finds the rest, should this process end in between.
+    // release: if this process ends in between, a reader that finds the type in the file also finds
+    // the other fields.
     std::atomic_ref<std::uint64_t>{reinterpret_cast<std::uint64_t&>(slot.tail)}.store(
         std::bit_cast<std::uint64_t>(made.tail), std::memory_order_release);
 }
@@ -127,14 +133,15 @@ record* tracer::take_slow(place& of) noexcept {
     of.left = nullptr;
     if (of.next != of.end) return of.next++;
     if (record* const slot = next_chunk(of)) return slot;
-    // relaxed: numbers to show.
+    // relaxed: the numbers are only shown.
     shared(header().n_dropped).fetch_add(1, std::memory_order_relaxed);
     ++of.n_lost;
     if (of.newest != nullptr) of.newest->records[0].id = of.n_lost;
     return nullptr;
 }
 
-/// The first record of a fresh chunk for the thread; null if there is none.
+/// Takes a fresh chunk for the thread.
+/// @return the chunk's first free record; null if there is no chunk
 record* tracer::next_chunk(place& of) noexcept {
     if (of.thread == most_threads) return nullptr;
     chunk* fresh = take_chunk(of.n_chunks < early_chunks || &of == nobody_.get());
@@ -162,7 +169,8 @@ chunk* tracer::take_chunk(bool is_early) noexcept {
     const std::size_t room = n_chunks_.load(std::memory_order_seq_cst);
     const std::size_t limit = is_early ? room : room - room / 8;
     if (used.load(std::memory_order_relaxed) >= limit) return nullptr;
-    // seq_cst, and the look after it: partner of close(), which counts this chunk or is seen here.
+    // seq_cst, and the load after it: partner of close(). Either close() counts this chunk, or this
+    // thread sees that the trace is closed.
     const std::size_t number = used.fetch_add(1, std::memory_order_seq_cst);
     if (number >= n_chunks_.load(std::memory_order_seq_cst)) return nullptr;
     // acquire: partner of the release in make_room().
@@ -170,18 +178,20 @@ chunk* tracer::take_chunk(bool is_early) noexcept {
     return number < n_ready_.load(std::memory_order_acquire) ? &chunks_[number] : nullptr;
 }
 
-/// One step ahead of those who write. A chunk without room behind it would end the program, and room is wiped when it is
-/// made: who needs a chunk that has none yet waits for whoever makes it.
+/// Makes memory one step ahead of the threads that write. A write to a chunk without memory behind
+/// it would end the program, and memory is zeroed when it is made. So a thread that needs a chunk
+/// without memory waits for the thread that makes the memory.
 void tracer::make_room(std::size_t needed) noexcept {
     std::unique_lock guard{room_lock_, std::try_to_lock};
     if (!guard && needed < n_ready_.load(std::memory_order_acquire)) return;
     if (!guard) guard.lock();
     while (true) {
-        const std::size_t ready = n_ready_.load(std::memory_order_relaxed); // this lock's
+        // relaxed: written with this lock.
+        const std::size_t ready = n_ready_.load(std::memory_order_relaxed);
         if (needed + chunks_per_reservation < ready || ready >= n_chunks_.load()) return;
         const std::size_t count = std::min(chunks_.size() - ready, chunks_per_reservation);
         if (!room_.reserve(ready, count)) {
-            // seq_cst: partner of close(), which has the last word.
+            // seq_cst: partner of close(), which decides last.
             for (std::size_t now = n_chunks_.load(); now > ready && !n_chunks_.compare_exchange_weak(now, ready);) {}
             return;
         }
@@ -194,8 +204,8 @@ std::size_t tracer::close() noexcept {
     const auto used = shared(header().n_chunks_used);
     const std::size_t count =
         std::min<std::size_t>(used.load(std::memory_order_seq_cst), std::max<std::size_t>(room, 1));
-    used.store(static_cast<std::uint32_t>(count),
-               std::memory_order_relaxed); // a late comer's addition is nobody's chunk
+    // A thread that comes late adds one more: no thread uses that chunk.
+    used.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
     return count;
 }
 
@@ -233,7 +243,8 @@ void tracer::thread_does(std::uint8_t lane, activity state) noexcept {
     };
     if (says_it(of.state) || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
     const std::uint64_t now = now_ns();
-    // Who drives in turns with looking for what it waits for, or one lane after the other, would fill the trace with that.
+    // A thread may alternate between progress and a check of its own task, or between lanes.
+    // Records of each change would fill the trace.
     const bool takes_turns = drives && now - of.driven_ns < trace::shortest_turn_ns;
     const bool has_just_left = of.left != nullptr && now - of.left->time_ns < trace::shortest_turn_ns;
     if (has_just_left && (takes_turns || says_it(of.before_left))) {
@@ -288,7 +299,7 @@ void tracer::write_common(const record& made) noexcept {
 }
 
 void tracer::write_text(std::uint32_t number, std::string_view text) noexcept {
-    const std::lock_guard guard{common_}; // the parts stay together
+    const std::lock_guard guard{common_}; // The parts stay together.
     do {
         const std::string_view part = text.substr(0, trace::text_bytes_per_record);
         text.remove_prefix(part.size());

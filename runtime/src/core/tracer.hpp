@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where threads write the records of a trace. Each thread has chunks of its own out of a common room, so writing takes no lock
-// and no atomic instruction but for a new chunk, every 511 records; the room is bounded, and what finds none is counted. The
-// memory belongs to a file (report/trace_file.hpp), so what was written outlives the process, however that ends.
+// Threads write the records of a trace here. Each thread has chunks of its own from a common
+// memory. So a write takes no lock, and an atomic instruction only for a new chunk, every 511
+// records. The memory is bounded; records that find no room are counted. The memory belongs to a
+// file (report/trace_file.hpp), so records outlive the process, however it ends.
 #pragma once
 
 #include "core/observer.hpp"
@@ -18,45 +19,49 @@
 
 namespace commtask::detail {
 
-/// Who gives the room: asked before chunks are used for the first time.
+/// Provides the memory: called before chunks are used for the first time.
 class trace_room {
 public:
-    /// Any thread. @return false if there is no room for them: nobody asks again
+    /// Any thread.
+    /// @return false if there is no memory for the chunks: then no thread asks again
     [[nodiscard]] virtual bool reserve(std::size_t first_chunk, std::size_t count) noexcept = 0;
 
 protected:
     ~trace_room() = default;
 };
 
-/// One trace. Of a program that runs on it is never destroyed, and its memory is never given back, since a thread may be about
-/// to write when it ends.
+/// One trace. The trace of a running program is never destroyed, and its memory is never given
+/// back: a thread may be about to write when the trace ends.
 class tracer final : public activity_observer {
 public:
-    /// @param chunks  zeroed; the first one is the header, whose fields but those of counting are the caller's
+    /// @param chunks  zeroed; the first chunk is the header, in which the caller writes all fields
+    /// but the counters
     tracer(std::span<trace::chunk> chunks, trace_room& room, bool keeps_newest);
     tracer(const tracer&) = delete;
     tracer& operator=(const tracer&) = delete;
     ~tracer();
 
-    /// The trace in force, or null.
+    /// The current trace, or null. acquire: partner of the release in begin().
     [[nodiscard]] static tracer* current() noexcept { return current_.load(std::memory_order_acquire); }
-    /// From here on it is the one in force; it begins with the texts that are known.
+    /// Makes this trace the current one. The trace begins with all known texts.
     void begin() noexcept;
-    /// No trace is in force.
+    /// Ends the current trace.
     static void end() noexcept { current_.store(nullptr, std::memory_order_release); }
 
-    // Any thread, its own records --------------------------------------------------------------------------------------
+    // Any thread, its own records -----------------------------------------------------------------
 
     void write(const trace::record& made) noexcept {
         if (trace::record* const slot = take_slot()) put(*slot, made);
     }
 
-    /// About now, without a look at the clock: when the calling thread wrote its last record.
+    /// The time of the calling thread's last record: about now, without reading the clock.
     [[nodiscard]] std::uint64_t last_time_ns() noexcept;
 
-    /// What the calling thread does for a lane from now on; nothing is written if it does so already. Of who is no worker only that
-    /// it drives is kept apart from the rest: the records of tasks say what it started and ended; and who drives lanes in turns, each
-    /// for a moment, drives trace::every_lane.
+    /// Records the calling thread's activity for a lane from now on; nothing is written if the
+    /// activity does not change. For a thread that is no worker, only progress is distinguished
+    /// from everything else: the records of tasks say which tasks it started and ended. A thread
+    /// that makes progress for lanes in turns, for a moment each, is recorded with
+    /// trace::every_lane.
     void thread_does(std::uint8_t lane, activity now) noexcept override;
 
     /// An identifier for a task that the calling thread makes.
@@ -70,17 +75,19 @@ public:
     [[nodiscard]] std::uint64_t last_ended() noexcept;
     void set_last_ended(std::uint64_t id) noexcept;
 
-    /// The calling thread is the worker of a lane, or a helper (trace::helper_lane). Before it writes anything.
+    /// The calling thread is the worker of a lane, or a helper (trace::helper_lane). Called before
+    /// the thread writes anything.
     void begin_worker(int lane) noexcept override { begin_thread(lane); }
 
-    // Any thread, with a lock: what belongs to nobody -------------------------------------------------------------------
+    // Any thread, with a lock: records of no thread -----------------------------------------------
 
     /// The number of a text; the same in every trace of the process. 0 without memory.
     [[nodiscard]] static std::uint32_t number_of(std::string_view text) noexcept;
 
     void write_common(const trace::record& made) noexcept;
 
-    /// Nobody gets a chunk any more. @return how many were used
+    /// From here on no thread gets a chunk.
+    /// @return how many chunks were used
     std::size_t close() noexcept;
 
 private:
@@ -101,15 +108,18 @@ private:
 
     static std::atomic<tracer*> current_;
 
-    const std::uint64_t epoch_; ///< Tells the threads' places of this trace from those of an earlier one.
+    /// Distinguishes the threads' places of this trace from those of an earlier trace.
+    const std::uint64_t epoch_;
     const std::span<trace::chunk> chunks_;
     trace_room& room_;
     const bool keeps_newest_;
-    std::atomic<std::size_t> n_chunks_;   ///< How many there may be; falls when there is no room.
-    std::atomic<std::size_t> n_ready_{1}; ///< So many have room behind them: the header, and what was asked for.
+    /// The number of chunks that there may be; it falls when there is no memory.
+    std::atomic<std::size_t> n_chunks_;
+    /// The number of chunks with memory behind them: the header, and the reserved chunks.
+    std::atomic<std::size_t> n_ready_{1};
     std::mutex room_lock_;
     std::mutex common_;
-    const std::unique_ptr<place> nobody_; ///< Where the common records go; under the lock.
+    const std::unique_ptr<place> nobody_; ///< Receives the common records; used with the lock.
 };
 
 } // namespace commtask::detail

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When one who waits reads the clock, goes on, sleeps or gives up. Functions of times and of what its last turn came to, so they
-// are tested without a clock; who looks and who drives meanwhile is in waiting.hpp.
+// When a waiting thread reads the clock, goes on, sleeps or gives up. Pure functions of times and
+// of the last turn's result, so they are tested without a clock. How the thread polls and makes
+// progress meanwhile is in waiting.hpp.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -11,15 +12,17 @@
 
 namespace commtask::detail {
 
-/// Of one who looks or drives without a pause: how long nothing may move. The clock is read once in so many looks, so that short
-/// waits pay nothing for it, and only the first reading begins the time.
+/// For a thread that polls or makes progress without a pause: how long nothing may move. The clock
+/// is read once in tuning::steps_in_a_row polls, so short waits do not pay for it. The time begins
+/// only with the first reading.
 class poll_limit {
 public:
-    /// Over when nothing has moved for `patience_ns`, or at `deadline_ns`.
+    /// The limit is over when nothing has moved for `patience_ns`, or at `deadline_ns`.
     explicit poll_limit(std::uint64_t patience_ns, std::uint64_t deadline_ns = UINT64_MAX) noexcept
         : patience_ns_(patience_ns), deadline_ns_(deadline_ns) {}
 
-    /// One more look. @return whether the clock is to be read, for is_over()
+    /// Counts one more poll.
+    /// @return whether to read the clock, for is_over()
     [[nodiscard]] bool wants_clock() noexcept { return ++n_looks_ % tuning::steps_in_a_row == 0; }
 
     void moved() noexcept { is_still_ = false; }
@@ -35,37 +38,41 @@ private:
     const std::uint64_t deadline_ns_;
     unsigned n_looks_ = 0;
     bool is_still_ = false;
-    std::uint64_t still_since_ns_ = 0; ///< If it is still: the first reading that said so.
+    std::uint64_t still_since_ns_ = 0; ///< While nothing moves: the first reading that found so.
 };
 
-/// What a turn of one who waits for tasks came to.
+/// The result of one turn of a thread that waits for tasks.
 struct waiting_turn {
     bool has_moved = false; ///< This thread started or ended something.
-    bool goes_on = false;   ///< MPI has something in flight, and this thread drives: nobody else is as quick.
-    bool must_make_progress =
-        false; ///< The thread has a progress lock in hand: asleep it would keep everybody from driving.
+    /// MPI has something in flight, and this thread makes progress: no other thread is as quick.
+    bool goes_on = false;
+    /// The thread has a progress lock: if it slept, no other thread could make progress.
+    bool must_make_progress = false;
 };
 
-/// Of a thread that waits for tasks: after each turn of looking or driving it goes on, sleeps, or leaves.
+/// For a thread that waits for tasks: after each turn of polls or progress, the thread goes on,
+/// sleeps, or leaves.
 class wait_limit {
 public:
     enum class verdict : std::uint8_t {
         go_on, ///< Another turn.
-        sleep, ///< In the waiting room, for sleep_ns(), and then another turn.
+        sleep, ///< Sleep in the waiting room for sleep_ns(), then take another turn.
         leave, ///< The time is over.
     };
 
-    /// `timeout_ns`: negative for ever. `spin_ns`: how long a wait is young, and does not sleep.
+    /// @param timeout_ns  negative: without limit
+    /// @param spin_ns  how long the wait is young, and the thread does not sleep
     wait_limit(std::uint64_t begin_ns, std::int64_t timeout_ns, std::uint64_t spin_ns) noexcept
         : deadline_ns_(timeout_ns < 0 ? UINT64_MAX : begin_ns + static_cast<std::uint64_t>(timeout_ns)),
           young_until_ns_(begin_ns + spin_ns), now_ns_(begin_ns) {}
 
     [[nodiscard]] std::uint64_t deadline_ns() const noexcept { return deadline_ns_; }
 
-    /// Whether a thread that may drive instead of a reserved worker does so in its next turn.
+    /// Whether a thread that may make progress instead of a reserved worker does so in its next
+    /// turn.
     [[nodiscard]] bool may_take_over() const noexcept { return has_moved_ || is_young(); }
 
-    /// After a turn that has not brought what was waited for.
+    /// After a turn that has not ended the wait.
     [[nodiscard]] verdict after(std::uint64_t now_ns, const waiting_turn& turn) noexcept {
         now_ns_ = now_ns;
         has_moved_ = turn.has_moved;

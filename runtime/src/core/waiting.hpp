@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How threads wait in the library: they look, they drive where that is quicker or nobody else does, they sleep in the waiting
-// room. For how long is in wait_limit.hpp, who may drive in progress_lock.hpp, what a shared worker does meanwhile in worker.cpp, who
-// waits otherwise in docs/architecture.md.
+// How threads wait in the library. A waiting thread polls its task, makes progress if that is
+// quicker or no other thread does, and sleeps in the waiting room. wait_limit.hpp says how long,
+// progress_lock.hpp which thread may make progress, worker.cpp what a shared worker does meanwhile,
+// and docs/architecture.md which waits are elsewhere.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -19,22 +20,25 @@ namespace commtask::detail {
 /// How threads wait for tasks.
 struct waiting_policy {
     bool worker_is_reserved = false;
-    std::uint64_t spin_ns = 0; ///< Before the waiting thread sleeps.
-    /// A thread that must wait for more than a moment drives the lane itself, though the worker has its own core: what it
-    /// waits for is then copied on the core that uses it.
+    std::uint64_t spin_ns = 0; ///< How long a waiting thread spins before it sleeps.
+    /// A thread that must wait for more than a moment makes progress for the lane itself, although
+    /// the worker has a core of its own: then the data for which it waits are copied on the core
+    /// that uses them.
     bool takes_over = false;
 };
 
-/// What driving a lane for a moment came to.
+/// The result of making progress for a lane for a moment.
 enum class progress_result : std::uint8_t {
     refused, ///< Another thread has the progress lock.
     idle,    ///< Nothing moved.
     moved,   ///< Something was started or ended.
 };
 
-/// Drives the lane for `most_passes`, or until `is_done()`, if nobody else does; with the progress lock in hand in any case. In a callback
-/// the thread drives already, and is refused. Who has driven and turns to something else calls leave_to_worker().
-/// @param is_done  bool(bool moved): asked before every pass.
+/// Makes up to `most_passes` progress calls for the lane, or until `is_done()`, if no other thread
+/// has the progress lock; if the calling thread has the lock already, in any case. In a callback
+/// the thread is in a progress call already, and is refused. A thread that has made progress and
+/// turns to other work calls leave_to_worker().
+/// @param is_done  bool(bool moved): called before every progress call
 template <typename IsDone>
 progress_result progress_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
     if (in_progress_call()) return progress_result::refused;
@@ -49,19 +53,21 @@ progress_result progress_for_a_moment(lane& driven, int most_passes, IsDone&& is
     return moved ? progress_result::moved : progress_result::idle;
 }
 
-/// Who has driven and turns to something else hands what is left to the worker: also what a callback has posted, for which a
-/// driver rings nobody.
+/// A thread that has made progress and turns to other work leaves the rest to the worker. The rest
+/// includes posts of callbacks, for which a progress thread wakes no worker.
 inline void leave_to_worker(lane& driven) noexcept {
     driven.engine.thread_does(activity::none);
     if (driven.engine.approx_has_work() || driven.has_arrivals()) driven.wake_up.wake_from_long_wait();
 }
 
-/// Drives the lane instead of its reserved worker, until `is_done()`, until others want to drive, until nothing has moved for
-/// `patience_ns`, or until about `deadline_ns` of now_ns(). One thread at a time; the others look on. Not from a callback.
+/// Makes progress for the lane instead of its reserved worker. Ends when `is_done()`, when other
+/// threads want the lock, when nothing has moved for `patience_ns`, or at about `deadline_ns` of
+/// now_ns(). One thread at a time does so; other threads wait meanwhile. Not from a callback.
 /// @return whether anything moved
 template <typename IsDone>
 bool progress_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
-    // Who is blocked in MPI may have this thread's core only, and needs MPI's lock; the worker has a core of its own.
+    // A thread that is blocked in MPI may have only this thread's core, and needs MPI's lock; the
+    // worker has a core of its own.
     const auto must_leave = [&] {
         return driven.engine.lock.has_callers() || driven.engine.lock.has_blocked_outside();
     };
@@ -83,16 +89,17 @@ bool progress_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t dea
     return has_moved;
 }
 
-/// Waits until `is_done()`. Where the workers share their cores, or the thread has a progress lock in hand, the waiting thread drives
-/// the lanes itself, one after the other; elsewhere if policy.takes_over, as long as the wait is young or something moves.
-/// @param timeout_ns negative: for ever.
-/// @return whether `is_done()`.
+/// Waits until `is_done()`. If the workers share their cores, or the thread has a progress lock, it
+/// makes progress for the lanes itself, one after the other. Otherwise it does so only with
+/// policy.takes_over, as long as the wait is young or something moves.
+/// @param timeout_ns  negative: without limit
+/// @return whether `is_done()`
 template <typename IsDone>
 bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t timeout_ns, IsDone&& is_done) {
     if (is_done()) return true;
     if (timeout_ns == 0) return false;
-    const bool has_lock = lanes.is_held_by_me(); // then sleep would be for ever
-    // A worker that is paused does nothing for who waits, whatever core it has.
+    const bool has_lock = lanes.is_held_by_me(); // In this case the thread would sleep for ever.
+    // A paused worker does nothing for a waiting thread, whatever core it has.
     const auto looks_on = [&] { return policy.worker_is_reserved && !has_lock && !lanes.are_paused(); };
     wait_limit patience{now_ns(), timeout_ns, policy.spin_ns};
     bool has_driven = false;
@@ -106,9 +113,9 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
         waiting_turn turn{.must_make_progress = has_lock};
         if (looks_on()) {
             for (unsigned i = 0; i < tuning::steps_in_a_row && !is_done(); ++i) pause_briefly();
-            if (is_done()) return leave(true); // before a line is read that is the worker's
+            if (is_done()) return leave(true); // Before the thread reads a line of the worker's.
             if (lanes[0].engine.lock.has_blocked_outside())
-                sched_yield(); // to a thread in MPI, which may have this core only
+                sched_yield(); // To a thread in MPI, which may have only this core.
             if (policy.takes_over && patience.may_take_over()) {
                 for (lane& each : lanes) {
                     if (is_done()) break;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a worker waits, and is woken. A thread that posts must not pay for a barrier on every post, so the worker pays: before a long wait
-// it makes all threads of the process pass a barrier (membarrier), and checks once more. A thread that posts beside a worker which does not
-// wait loads one line, which changes only when the worker begins to wait. Where the ranks of a node have doorbells, that line is in memory
-// that they share (doorbell/doorbells.hpp).
+// How a worker waits, and is woken. A thread that posts must not pay for a barrier on every post,
+// so the worker pays: before a long wait it makes all threads of the process execute a barrier
+// (membarrier), and checks once more. A thread that posts beside a worker which does not wait loads
+// one line, which changes only when the worker begins to wait. Where the ranks of a node have
+// doorbells, that line is in memory that they share (doorbell/doorbells.hpp).
 #pragma once
 
 #include "base/system.hpp"
@@ -18,20 +19,21 @@ enum class worker_state : std::uint32_t {
     awake,
     rung,    ///< Another rank of the node has woken the worker, which has not run yet.
     paused,  ///< The program has paused the workers.
-    waiting, ///< For a short time, after which it looks by itself.
-    armed,   ///< For a longer one, with something in flight for which the ranks of the node ring.
-    blocked, ///< Until somebody wakes it.
+    waiting, ///< For a short time, after which the worker polls by itself.
+    armed,   ///< For a longer time, with something in flight for which the ranks of the node ring.
+    blocked, ///< Until a thread or another rank wakes the worker.
 };
 
 class wakeup {
 public:
-    /// `has_heavy_barrier`: what register_heavy_barrier() said. `shared`: a word in memory that processes share, instead of an own one.
+    /// @param has_heavy_barrier  the result of register_heavy_barrier()
+    /// @param shared  a word in memory that processes share, or null for a word of this object
     explicit wakeup(bool has_heavy_barrier, std::atomic<std::uint32_t>* shared = nullptr) noexcept
         : word_(shared == nullptr ? &own_ : shared), has_heavy_barrier_(has_heavy_barrier) {}
 
-    /// Any thread, after it has stored what the worker should find.
+    /// Any thread, after it has stored the data that the worker should find.
     void wake() noexcept { wake_from(worker_state::waiting); }
-    /// The same, but not a worker that looks by itself soon.
+    /// As wake(), but does not wake a worker that polls by itself soon.
     void wake_from_long_wait() noexcept { wake_from(worker_state::armed); }
     /// Any thread, for rare causes; needs no partner, and wakes a paused worker too.
     void wake_surely() noexcept {
@@ -45,16 +47,19 @@ public:
         return now != of(worker_state::awake) && now != of(worker_state::rung);
     }
 
-    /// The worker. Waits as `how` says, unless `found_work()`, which is asked after everybody can see that it is about to wait. A
-    /// short wait has no barrier: a wake-up may be missed.
+    /// The worker. Waits as `how` says, unless `found_work()` is true, which is called after every
+    /// thread can see that the worker is about to wait. A short wait has no barrier: it may miss a
+    /// wake-up.
     /// @param timeout_ns  negative: without limit
-    /// @return `rung` by another rank, `awake` if a thread of this process has woken it, or `how`
+    /// @return `rung` if another rank has woken the worker, `awake` if a thread of this process
+    /// has, otherwise `how`
     template <typename FoundWork>
     worker_state wait(worker_state how, std::int64_t timeout_ns,
                       FoundWork&& found_work) noexcept { // NOLINT(modernize-use-nodiscard)
         word_->store(of(how), std::memory_order_seq_cst);
         if (how >= worker_state::armed) barrier_against_light(has_heavy_barrier_);
-        // seq_cst: partner of the fence of a rank that rings; it sees the word, or the look below sees its message.
+        // seq_cst: partner of the fence of a rank that rings; that rank sees the word, or the check
+        // below sees its message.
         std::atomic_thread_fence(std::memory_order_seq_cst);
         if (!found_work()) sleep(how, timeout_ns);
         return static_cast<worker_state>(word_->exchange(of(worker_state::awake), std::memory_order_seq_cst));
@@ -64,14 +69,14 @@ public:
         return static_cast<std::uint32_t>(state);
     }
 
-    /// A child process, after fork: the shared memory is not mapped there.
+    /// Called in a child process after fork: the shared memory is not mapped there.
     void leave_shared_memory() noexcept { word_ = &own_; }
 
 private:
     void wake_from(worker_state least) noexcept {
         light_barrier(has_heavy_barrier_);
-        // relaxed: partner of the heavy barrier in wait(); either this load sees the worker wait, or the worker sees the store that
-        // came before.
+        // relaxed: partner of the heavy barrier in wait(); either this load sees that the worker
+        // waits, or the worker sees the store that came before.
         if (word_->load(std::memory_order_relaxed) >= of(least)) wake_now();
     }
     void wake_now() noexcept {
@@ -89,21 +94,24 @@ private:
     const bool has_heavy_barrier_;
 };
 
-/// Where threads that wait for tasks sleep. The progress thread announces once per pass that ended something; they look again.
+/// Threads that wait for tasks sleep here. A progress thread announces once for each progress call
+/// that ended something, and the waiting threads check their tasks again.
 class waiting_room {
 public:
     explicit waiting_room(bool has_heavy_barrier) noexcept : has_heavy_barrier_(has_heavy_barrier) {}
 
-    /// The progress thread, after it has stored final states. One load where nobody waits.
+    /// The progress thread, after it has stored final states. Costs one load if no thread waits.
     void announce() noexcept {
         light_barrier(has_heavy_barrier_);
-        // relaxed: partner of the barrier in wait(); either this sees the waiter or the waiter sees the state.
+        // relaxed: partner of the barrier in wait(); either this load sees the waiting thread, or
+        // that thread sees the state.
         if (n_waiting_.load(std::memory_order_relaxed) == 0) return;
         round_.fetch_add(1, std::memory_order_seq_cst);
         wake_sleepers(round_);
     }
 
-    /// Any thread but the worker. Returns when announced, at the timeout, or at once if `is_done()`.
+    /// Any thread but the worker. Returns after an announcement, at the timeout, or at once if
+    /// `is_done()`.
     template <typename IsDone>
     void wait(std::int64_t timeout_ns, IsDone&& is_done) noexcept {
         n_waiting_.fetch_add(1, std::memory_order_seq_cst);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker's loops. The clock is read when nothing moves, once in a pass whose operations stay in flight, and more for statistics.
-// While the program has paused the workers both kinds look seldom at what is unfinished.
+// The worker's loops. The clock is read when nothing moves, once in a progress call whose
+// operations stay in flight, and more often for statistics. While the program has paused the
+// workers, both kinds of worker poll incomplete tasks seldom.
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"
@@ -67,7 +68,8 @@ void worker::run_reserved() noexcept {
             if (!take_lock()) return;
         }
         if (timed_progress() || lane_.engine.has_work() || lane_.engine.must_serve_others()) continue;
-        // Nothing to do: threads that call MPI themselves find the progress lock free, even if this one loses its processor.
+        // Nothing to do: external callers find the progress lock free, even if this thread loses
+        // its processor.
         lane_.submitted.give_back_all();
         lane_.engine.lock.give_back();
         tell_of_pause();
@@ -80,7 +82,8 @@ void worker::run_reserved() noexcept {
     lane_.engine.lock.give_back();
 }
 
-/// Until there is something to do, `is_told()`, or the time is over. Negative: it never is.
+/// Blocks until there is something to do, until `is_told()`, or until `limit_ns` is over. Negative:
+/// without limit.
 template <typename IsTold>
 void worker::sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept {
     lane_.wake_up.wait(worker_state::blocked, limit_ns, [&] {
@@ -90,7 +93,7 @@ void worker::sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept {
     });
 }
 
-/// Until somebody wakes it.
+/// Blocks until a thread wakes the worker. Lends the core meanwhile, if it may.
 void worker::sleep() noexcept {
     const auto by_work_alone = [this] { return must_stay_awake(); };
     if (!settings_.lend_core) {
@@ -103,7 +106,8 @@ void worker::sleep() noexcept {
     lane_.engine.thread_does(activity::idle);
 }
 
-/// Sleeps with its core for as long as it may. @return whether nothing came: the core is to be lent
+/// Blocks without lending the core for as long as it may.
+/// @return whether nothing came: then the core is to be lent
 bool worker::must_lend() noexcept {
     const auto is_told = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
     const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
@@ -118,7 +122,7 @@ void worker::tell_of_pause() const noexcept {
     lane_.engine.thread_does(lane_.engine.approx_has_work() ? activity::poll : activity::idle);
 }
 
-/// Whether other ranks ring for all that is in flight.
+/// Whether other ranks ring for all operations in flight.
 bool worker::is_rung_for_all() const noexcept {
     return lane_.node() != nullptr && !lane_.engine.must_serve_others() && lane_.node()->is_rung_for_all();
 }
@@ -131,8 +135,9 @@ bool worker::has_something() const noexcept {
     return lane_.has_arrivals() || lane_.engine.approx_has_work() || lane_.engine.must_serve_others();
 }
 
-/// Without the progress lock, until the program wants the workers again. The worker looks at unfinished tasks now and then, since a
-/// thread may wait for them outside of this library; with none it sleeps.
+/// Without the progress lock, until the program wants the workers again. While there are incomplete
+/// tasks, the worker polls now and then, since a thread may wait for a task outside of this
+/// library. Otherwise the worker blocks.
 void worker::rest() noexcept {
     if (settings_.lend_core) settings_.lend_core(true);
     while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) {
@@ -150,13 +155,13 @@ void worker::rest_for_a_moment() noexcept {
         return sleep_for(-1, [&] { return must_go_on() || has_something(); });
     }
     lane_.wake_up.wait(worker_state::paused, static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns), must_go_on);
-    if (must_go_on() || !lane_.engine.lock.try_take()) return; // who has it is looking
+    if (must_go_on() || !lane_.engine.lock.try_take()) return; // The holder of the lock polls.
     static_cast<void>(timed_progress());
     lane_.submitted.give_back_all();
     lane_.engine.lock.give_back();
 }
 
-/// @return false when spin_ns are over.
+/// @return false if spin_ns are over
 bool worker::spin_until_work() noexcept {
     poll_limit limit{settings_.spin_ns};
     while (!lane_.could_move() && !must_stop_.load(std::memory_order_relaxed)) {
@@ -166,7 +171,7 @@ bool worker::spin_until_work() noexcept {
     return true;
 }
 
-/// @return false if the thread is to end: who has the progress lock may never give it back.
+/// @return false if the thread is to end: the holder of the progress lock may never give it back
 bool worker::take_lock() noexcept {
     while (lane_.engine.lock.has_callers() || !lane_.engine.lock.try_take()) {
         if (must_stop_.load(std::memory_order_relaxed)) return false;
@@ -182,8 +187,8 @@ bool worker::let_callers_in() noexcept {
 }
 
 /// Polls, unless another thread does: the worker would only take the core from that thread.
-/// @param n_calls_known  of the lane, at the worker's last turn
-/// @param is_woken  a thread or another rank has asked for a poll
+/// @param n_calls_known  the lane's progress calls at the worker's last turn
+/// @param is_woken  whether a thread or another rank has asked for a poll
 worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
     worker_turn found{.has_window = lane_.engine.has_windows()};
     const bool must_poll = is_woken || lane_.has_arrivals() || found.has_window;
@@ -205,7 +210,7 @@ worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
     return found;
 }
 
-/// @return whether a thread or another rank has woken it, or it found a reason to poll
+/// @return whether a thread or another rank has woken the worker, or it found a reason to poll
 bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept {
     if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_timed_waits;
     const bool is_beside_others = after.others_progress || after.lock_is_taken;
@@ -226,10 +231,12 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
     return ended != how || has_reason;
 }
 
-/// After other ranks can see that they must ring. @return whether there is a reason not to wait
+/// Called after other ranks can see that they must ring.
+/// @return whether there is a reason not to wait
 bool worker::polls_once_armed(std::uint64_t& n_calls_known) noexcept {
     if (lane_.node() != nullptr) lane_.node()->armed();
-    if (!lane_.engine.lock.try_take()) return true; // its holder may start what no rank rings for
+    // Its holder may start operations for which no rank rings.
+    if (!lane_.engine.lock.try_take()) return true;
     const bool has_moved = timed_progress();
     lane_.submitted.give_back_all();
     lane_.engine.lock.give_back();
@@ -237,7 +244,7 @@ bool worker::polls_once_armed(std::uint64_t& n_calls_known) noexcept {
     return has_moved || !is_rung_for_all();
 }
 
-/// @return whether it was woken
+/// @return whether the worker was woken
 bool worker::pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept {
     switch (next.what) {
     case worker_pause::kind::poll:
@@ -247,16 +254,17 @@ bool worker::pause(const worker_pause& next, const worker_turn& after, std::uint
     case worker_pause::kind::block: break;
     }
     count_sleep();
-    // A thread of the program may have started something between the last pass and this wait. The thread that wakes this one is posting, and
-    // goes on with that first.
+    // A thread of the program may have started something between the last progress call and this
+    // wait. The thread that wakes this worker is posting, and finishes its post first.
     const gentle_waking after_the_submitter;
     sleep();
     return true;
 }
 
 void worker::run_shared() noexcept {
-    // A thread that computes on this core would otherwise keep it for milliseconds after a wake-up or a yield of ours:
-    // 23 against 9.7 ms for a hop of Dslash in its omp mode, one core per rank, messages of 200 KB over a slow wire.
+    // A thread that computes on this core would otherwise keep it for milliseconds after the worker
+    // is woken or yields. With one core per rank and messages of 200 KB over a slow network, an
+    // application of Dslash `omp` took 23 ms instead of 9.7 ms.
     prefer_short_turns();
     idle_strategy idle{settings_.spin_ns, static_cast<std::int64_t>(settings_.wait_max_ns)};
     std::uint64_t n_calls_known = lane_.engine.approx_progress_calls();

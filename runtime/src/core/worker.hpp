@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread of a lane. A reserved worker keeps the progress lock and polls on its own core until it has had nothing to do for a while;
-// then it blocks until it is woken. A worker that shares its core gives the lock back after every pass, so that a thread which waits
-// in the library can make progress itself; between passes it does what idle_strategy.hpp says.
+// The thread of a lane. A reserved worker keeps the progress lock and polls on its own core until
+// it has had nothing to do for a while; then it blocks until it is woken. A worker that shares its
+// core gives the lock back after every progress call, so that waiting threads can make progress
+// themselves. Between progress calls it follows idle_strategy.hpp.
 #pragma once
 
 #include "base/library_thread.hpp"
@@ -19,33 +20,38 @@ namespace commtask::detail {
 
 struct worker_settings {
     bool is_reserved = false;
-    std::uint64_t spin_ns = 0; ///< How long a reserved worker without work spins before it sleeps.
-    std::uint64_t wait_max_ns =
-        1; ///< The longest wait of a shared worker with something in flight that nobody rings for.
+    std::uint64_t spin_ns = 0; ///< How long a reserved worker without work spins before it blocks.
+    /// The longest wait of a shared worker with something in flight for which no rank rings.
+    std::uint64_t wait_max_ns = 1;
     lane_stats* counters = nullptr;   ///< Null: nothing is counted.
-    std::function<void()> on_start{}; ///< Runs first, on the worker's thread: binds it.
-    std::uint64_t lend_after_ns =
-        0; ///< How long it sleeps until it lends its core; 0: only when told to, or for a pause.
-    std::function<void(bool is_lent)> lend_core{}; ///< On the worker's thread; empty: it has none to lend.
-    std::size_t stack_bytes = 0;                   ///< Of its thread; 0: the default of the system.
+    std::function<void()> on_start{}; ///< Called first, on the worker's thread: binds the thread.
+    /// How long the worker blocks before it lends its core; 0: it lends only when told to, or while
+    /// paused.
+    std::uint64_t lend_after_ns = 0;
+    /// Called on the worker's thread; empty: the worker has no core to lend.
+    std::function<void(bool is_lent)> lend_core{};
+    std::size_t stack_bytes = 0; ///< The stack of its thread; 0: the default of the system.
 };
 
 class worker {
 public:
-    /// @throws std::system_error if the system gives no thread.
+    /// @throws std::system_error if the system gives no thread
     worker(lane& served, worker_settings settings);
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
     ~worker() { stop(); }
 
-    /// Ends the thread after its pass. Tasks that are left stay where they are.
+    /// Ends the thread after its current progress call. Incomplete tasks stay where they are.
     void stop() noexcept;
-    /// The same without waiting for it: it may be inside a call that does not come back.
+    /// As stop(), but does not wait for the thread, which may be inside a call that does not
+    /// return.
     void let_end() noexcept;
 
-    /// Any thread. Whether it lends its core whenever it has nothing to do, and not only after a while.
+    /// Any thread. Sets whether the worker lends its core as soon as it has nothing to do, and not
+    /// only after a while.
     void lend_at_once(bool is_so) noexcept {
-        // Before the ring: the sleeper looks after it has lain down. One that lends already need not wake.
+        // Before the wake-up: the worker reads this after it has announced its wait. A worker that
+        // lends its core already need not wake.
         if (!lends_at_once_.exchange(is_so, std::memory_order_seq_cst) && is_so) lane_.wake_up.wake_surely();
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Announcements are small enough for MPI to take them at once, so that no rank waits for a leader, and their number is bounded by
-// slots: a burst of messages to one rank needs one.
+// MPI takes an announcement at once, since it is small: so no rank waits for a leader. The number
+// of announcements in flight is bounded by slots; a burst of messages to one rank needs one
+// announcement.
 #include "doorbell/announcements.hpp"
 
 #include "mpi/errors.hpp"
@@ -41,7 +42,7 @@ void announcements::add(std::int32_t world_rank) noexcept {
     order_[n_unsent_++] = world_rank;
 }
 
-/// MPI takes so small a message at once, so that no rank waits for a leader.
+/// Starts as many announcements as there are free slots.
 void announcements::send() noexcept {
     std::size_t n_gone = 0;
     for (std::size_t slot = 0; slot < n_slots && n_gone < n_unsent_; ++slot) {

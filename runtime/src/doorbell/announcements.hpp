@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages from other nodes ring no doorbell here. So a sender announces a large one to the leader of the receiver's node, by a small
-// message on a communicator of the library's own, and the leader rings the receiver. Without a free slot an announcement waits, at most one for
-// each receiver. An announcement that MPI refuses is dropped: its receiver looks later by itself.
+// Announcements of messages between nodes. A message from another node rings no doorbell here. So
+// the sender announces a large message to the leader of the receiver's node, and the leader rings
+// the receiver. The announcement is a small message on a communicator of the library. Without a
+// free slot an announcement waits, at most one for each receiver. An announcement that MPI refuses
+// is dropped: then its receiver polls later by itself.
 #pragma once
 
 #include "doorbell/doorbells.hpp"
@@ -16,22 +18,24 @@
 
 namespace commtask::detail {
 
-/// Where the receiver of a message is announced to. As the ranks exchange it.
+/// Where to announce a message to a receiver. The ranks exchange this struct as it is.
 struct far_place {
     static constexpr std::int32_t nobody = -1;
-    std::int32_t leader = nobody; ///< Rank in MPI_COMM_WORLD; nobody: its node has none.
-    std::uint32_t place = 0;      ///< The receiver's on its node.
+    /// The leader's rank in MPI_COMM_WORLD; `nobody`: the receiver's node has no leader.
+    std::int32_t leader = nobody;
+    std::uint32_t place = 0; ///< The receiver's place on its node.
 };
 
 class announcements final : public announcer {
 public:
-    /// @param tag  of this commtask_init: announcements of an earlier one are not received
-    /// @param world  by rank in MPI_COMM_WORLD
-    /// @param rings  of the leader's first lane, which listens; null: this lane does not
+    /// @param tag  the tag of this commtask_init: announcements of an earlier one are not received
+    /// @param world  indexed by rank in MPI_COMM_WORLD
+    /// @param rings  the doorbells, for the leader's first lane, which receives announcements;
+    /// null: this lane receives none
     announcements(MPI_Comm comm, int tag, const std::vector<far_place>& world, const doorbells* rings);
     announcements(const announcements&) = delete;
     announcements& operator=(const announcements&) = delete;
-    /// Withdraws the receives, if end() has not been called: no lane has worked.
+    /// Withdraws the receives if end() was not called, since no lane has worked.
     ~announcements() override { static_cast<void>(end()); }
 
     void add(std::int32_t world_rank) noexcept override;
@@ -47,9 +51,11 @@ private:
     const MPI_Comm comm_;
     const int tag_;
     const std::vector<far_place>& world_;
-    const doorbells* rings_;           ///< Null also after MPI has refused a receive.
-    std::vector<std::uint8_t> unsent_; ///< By rank in MPI_COMM_WORLD, whether it has one.
-    std::vector<std::int32_t> order_;  ///< The ranks that have one, first come first.
+    const doorbells* rings_; ///< Also null after MPI has refused a receive.
+    /// Indexed by rank in MPI_COMM_WORLD: whether an announcement to that rank is not sent yet.
+    std::vector<std::uint8_t> unsent_;
+    /// The ranks with an announcement that is not sent yet, in the order of the announcements.
+    std::vector<std::int32_t> order_;
     std::size_t n_unsent_ = 0;
     std::array<MPI_Request, n_slots> sending_;
     std::array<MPI_Request, n_slots> receiving_;

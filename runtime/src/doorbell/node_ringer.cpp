@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ring says neither which operation has moved nor for which operation of the other rank that matters. So the operation alone decides
-// which ranks are rung; where it does not say, all ranks of the node are rung, and poll once for nothing.
+// A ring says neither which operation has moved, nor for which operation of the other rank that
+// matters. So only the started or completed operation decides which ranks are rung. If the
+// operation does not tell, all ranks of the node are rung, and poll once for nothing.
 #include "doorbell/node_ringer.hpp"
 
 #include "core/comm_queue.hpp"
@@ -13,14 +14,15 @@
 namespace commtask::detail {
 namespace {
 
-/// Written by one thread at a time: no locked instruction.
+/// One thread at a time writes the counter: no locked instruction.
 void add(std::atomic<std::uint32_t>& to, std::uint32_t by) noexcept {
     to.store(to.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
 } // namespace
 
-/// A message whose other ends are on this node, or a receive of what another node announces. Of a collective no rank knows the steps.
+/// Whether other ranks ring for the operation: for a message with its other ends on this node, and
+/// for a receive whose message another node announces. No rank knows the steps of a collective.
 bool node_ringer::is_rung_for(const task& which) const noexcept {
     const commtask_op& op = which.op;
     const operation_traits& kind = operation_of(kind_of(op));
@@ -51,9 +53,10 @@ void node_ringer::count_in_flight(const task& which, std::uint32_t by) noexcept 
 void node_ringer::starting(const task& which) noexcept {
     const operation_traits& kind = operation_of(kind_of(which.op));
     const node_peers* const peers = which.queue->node.get();
-    // The rank of a call that the interposer has made a task is the window's, and its queue another communicator's.
+    // If the interposer has made the task of a call, the rank is the window's, and the queue is
+    // another communicator's.
     if (peers == nullptr || !kind.takes_window || !kind.has_target || (which.flags() & flag_is_call) != 0) return;
-    // Before MPI's call, which may wait for an answer of the target's.
+    // Rings before MPI's call, which may wait for an answer of the target.
     if (const node_peers::neighbor* const target = peers->find(which.op.peer))
         n_rung_ += bells_.ring_any(target->place);
 }
@@ -111,7 +114,8 @@ void node_ringer::announce(const task& started) noexcept {
 }
 
 void node_ringer::end() noexcept {
-    if (announced_ && !announced_->end()) static_cast<void>(announced_.release()); // MPI may still read it
+    // Not destroyed: MPI may still read it.
+    if (announced_ && !announced_->end()) static_cast<void>(announced_.release());
     announced_.reset();
 }
 

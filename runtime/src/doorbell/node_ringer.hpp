@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which doorbells a lane rings when an operation has started and when it has completed: of the ranks at the other ends of a message,
-// and of the target of an access to a window. No rank is armed for a collective, whose steps are MPI's own messages.
+// Decides which doorbells a lane rings when an operation has started and when it has completed:
+// those of the ranks at the other ends of a message, and of the target of an access to a window. No
+// rank is armed for a collective, whose steps are MPI's own messages.
 #pragma once
 
 #include "core/handed_over.hpp"
@@ -27,16 +28,18 @@ public:
     virtual ~announcer() = default;
     /// A message to this rank of MPI_COMM_WORLD has started.
     virtual void add(std::int32_t world_rank) noexcept = 0;
-    /// Sends what MPI takes now, and rings for what has been received. @return how many workers the call has woken
+    /// Sends what MPI takes now, and rings for what has been received. @return how many workers the
+    /// call has woken
     virtual unsigned poll() noexcept = 0;
     [[nodiscard]] virtual bool has_unsent() const noexcept = 0;
-    /// Once no thread makes progress. @return false if MPI has not sent everything: the object must not be destroyed
+    /// Once no thread makes progress. @return false if MPI has not sent everything: the object must
+    /// not be destroyed
     [[nodiscard]] virtual bool end() noexcept = 0;
 };
 
 class node_ringer final : public node_observer {
 public:
-    /// @param announced_bytes  messages of more than these to other nodes are announced
+    /// @param announced_bytes  messages to other nodes are announced if they have more bytes
     /// @throws std::bad_alloc
     node_ringer(const doorbells& bells, const transport& below, std::size_t lane, std::int64_t announced_bytes)
         : bells_(bells), below_(below), lane_(lane), announced_bytes_(announced_bytes),
@@ -76,22 +79,26 @@ private:
     const std::int64_t announced_bytes_;
     std::unique_ptr<announcer> announced_; ///< Null: messages to other nodes are not announced.
     std::uint64_t n_rung_ = 0;
-    std::vector<std::uint8_t> to_ring_; ///< By place: ranks to ring once MPI has what was gathered.
+    /// Indexed by place: ranks to ring once MPI has the gathered operations.
+    std::vector<std::uint8_t> to_ring_;
     bool has_to_ring_ = false;
-    // Operations in flight, written by the progress thread: those that other ranks ring for, and the others.
+    // Operations in flight, written by the progress thread: those for which other ranks ring, and
+    // all others.
     std::atomic<std::uint32_t> n_rung_for_{0};
     std::atomic<std::uint32_t> n_not_rung_{0};
 };
 
-/// Calls `visit(place)` for each rank of the node that may wait, armed, for an operation which MPI has just been given, or has completed.
+/// MPI has just got or completed the operation: calls `visit(place)` for each rank of the node
+/// whose worker may wait for it with its doorbell armed.
 template <typename Visit>
 void visit_waiting_ranks(const commtask_op& op, const node_peers& peers, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(kind_of(op));
     const auto visit_rank = [&](int rank) {
         if (const node_peers::neighbor* const one = peers.find(rank)) visit(one->place);
     };
-    // The program may have freed a list of ranks by the end, nobody knows the source of a matched probe's message at the start, and nothing is
-    // known of the operations in a function of the program's.
+    // All ranks are visited if the rank is unknown. The program may have freed a list of ranks by
+    // the end. The source of a matched probe's message is unknown at the start. Operations inside a
+    // function of the program are not known at all.
     const bool is_any = (kind.has_source && op.source == MPI_ANY_SOURCE) || kind.has_dests || kind.has_sources ||
                         kind.takes_message || kind.takes_start_function;
     if (is_any) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file without a name (memfd) instead of one in /dev/shm: a rank that is killed between making and removing one would leave it
-// there. What a rank opens is what the first made, and not another process's file under the same number: its link in /proc
-// names the job's key.
+// Uses a file without a name (memfd) instead of a file in /dev/shm: a rank that is killed between
+// creating and removing a named file would leave it there. The link of the file in /proc contains
+// the job's key. So each rank can check that it opens the first rank's file, and not another
+// process's file with the same number.
 #include "doorbell/node_segment.hpp"
 
 #include "base/system.hpp"
@@ -25,7 +26,7 @@
 namespace commtask::detail {
 namespace {
 
-/// A descriptor that is closed on every way out.
+/// A descriptor that the destructor closes.
 class open_file {
 public:
     explicit open_file(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -40,7 +41,7 @@ private:
     int descriptor_;
 };
 
-/// A communicator that is freed on every way out.
+/// A communicator that the destructor frees.
 class own_comm {
 public:
     own_comm() noexcept = default;
@@ -70,7 +71,8 @@ public:
     return std::unique_ptr<node_segment>{made};
 }
 
-/// The ranks of this node, or of what counts as one. @return an MPI error code
+/// Makes a communicator of the ranks of this node, or of the ranks that count as a node.
+/// @return an MPI error code
 [[nodiscard]] int split(int n_ranks_per_node, MPI_Comm* node) noexcept {
     own_comm real;
     const int code = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &real.comm);
@@ -108,7 +110,7 @@ int open_offered_file(const segment_offer& from) noexcept {
     if (length <= 0) return -1;
     const std::string_view found{target.data(), static_cast<std::size_t>(length)};
     if (found.find(name_of(from.key).data()) == std::string_view::npos) {
-        errno = ENOENT; // another process has this number here
+        errno = ENOENT; // In this rank's /proc, another process has this number.
         return -1;
     }
     return open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -154,13 +156,14 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
     if (!ranks && reason == 0) reason = ENOMEM;
     int worst = 0;
     MPI_Allreduce(&reason, &worst, 1, MPI_INT, MPI_MAX, node.comm);
-    // Only when all have it does the first let go of the file, and nothing of it is left but what they have mapped.
+    // Once all ranks have mapped the file, the first rank closes it, and only the mappings are
+    // left.
     if (!is_true_for_all(node.comm, result.segment != nullptr && ranks != nullptr)) {
         result.segment.reset();
         try {
             if (me == 0)
                 result.failure = std::string{"the ranks of this node cannot share memory: "} + std::strerror(worst);
-        } catch (const std::bad_alloc&) { // then nothing is said
+        } catch (const std::bad_alloc&) { // Without memory, no failure is reported.
         }
         return result;
     }
@@ -184,7 +187,7 @@ std::unique_ptr<node_segment> make_own_segment(int world_rank, std::size_t page_
         throw std::bad_alloc{};
     }
     made->world_ranks = {world_rank};
-    made->leader = SIZE_MAX; // no rank announces to it
+    made->leader = SIZE_MAX; // No rank sends announcements to it.
     return made;
 }
 

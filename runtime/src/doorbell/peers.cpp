@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Found by ranks in MPI_COMM_WORLD, which is what the ranks of a node know of each other. Ranks of another world have none, and
-// no doorbell.
+// Compares ranks in MPI_COMM_WORLD, by which the ranks of a node know each other. Ranks of another
+// MPI_COMM_WORLD have no such rank, and so no doorbell.
 #include "doorbell/peers.hpp"
 
 #include "mpi/groups.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which ranks of a communicator are on this node: found by each rank alone, when it first uses the communicator, so that no rank waits for
-// another.
+// Finds the ranks of a communicator that are on this node. Each rank does so alone, when it first
+// uses the communicator, so that no rank waits for another.
 #pragma once
 
 #include "core/node_observer.hpp"
@@ -13,7 +13,7 @@
 
 namespace commtask::detail {
 
-/// The progress thread, while errors come back.
+/// On the progress thread, while MPI errors are returned as codes.
 /// @param knows_far  whether messages to other nodes are announced
 /// @return null if MPI fails, or there is no memory: then no rank rings for the communicator
 [[nodiscard]] std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator,
