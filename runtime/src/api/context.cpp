@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Start and end of a runtime. The order of the members is the order in which things must exist: errors come back before
-// the first MPI call, compute threads are off the core before the worker is on it, and the worker is the last to come and
-// the first to go.
+// Start and end of a runtime. The order of the members is the order in which things must exist. MPI
+// returns errors before the first MPI call. Compute threads leave the worker's core before the
+// worker runs there. The worker starts last and ends first.
 #include "api/context.hpp"
 
 #include "base/last_error.hpp"
@@ -31,7 +31,7 @@
 namespace commtask::detail {
 namespace {
 
-/// Of the process: a face is loaded once.
+/// One for the process: a front end is loaded once.
 std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
@@ -118,7 +118,7 @@ mpi_comms::find_peers_function context::peer_finder() const {
     };
 }
 
-/// The leader's first lane listens.
+/// The first lane of the node leader listens for announcements.
 void context::start_announcing() {
     if (far_places_.empty()) return;
     const errors_come_back scope;
@@ -143,7 +143,7 @@ void context::tell_of_start() {
     }
 }
 
-/// The first communicator of a lane has come. Lane 0 has its worker from the start.
+/// Called when the first communicator of a lane is added. Lane 0 has its worker from the start.
 void context::start_lane(std::size_t lane) {
     if (lane == 0) return;
     const std::lock_guard guard{starting_};
@@ -161,7 +161,7 @@ void context::set_lanes_at_work(std::size_t n_lanes) noexcept {
     }
 }
 
-/// It is nobody else's.
+/// Whether the lane's worker has a core that no compute thread uses.
 bool context::has_core_to_lend(std::size_t lane) const noexcept {
     const int core = place_.lane_cpus[lane];
     return core != no_cpu && !place_.compute_cpus.contains(core);
@@ -188,7 +188,7 @@ lane_settings context::lane_plan() {
     return plan;
 }
 
-/// What a face has not posted yet, as lines of a list.
+/// Lists the operations that a front end has not posted yet.
 std::vector<incomplete_line> context::list_elsewhere() {
     struct list {
         context& of;
@@ -204,7 +204,7 @@ std::vector<incomplete_line> context::list_elsewhere() {
         try {
             mine.lines.push_back({since_ns, describe(*op, true) + (queue == nullptr ? "" : ", " + queue->name) +
                                                 describe(source_place{file, line}) + "; " + where});
-        } catch (const std::bad_alloc&) { // a line less: the face has a lock in hand
+        } catch (const std::bad_alloc&) { // leave the line out: the front end holds a lock
         }
     };
     source(+add, &made);
@@ -254,12 +254,14 @@ context::~context() {
     listeners_.forget_all(has_given_up_);
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_come_back scope;
-    int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID); // the attribute's end is not MPI_Finalize now
+    // deleting the attribute here must not look like MPI_Finalize
+    int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID);
     MPI_Comm_delete_attr(MPI_COMM_SELF, keyval);
     MPI_Comm_free_keyval(&keyval);
 }
 
-/// Their epochs stay open: to end them needs the other ranks, which commtask_finalize does not wait for.
+/// The epochs of these windows stay open: ending an epoch needs the other ranks, and
+/// commtask_finalize does not wait for them.
 void context::say_registered_windows() noexcept {
     if (settings_.verbose < 1) return;
     try {
@@ -267,11 +269,12 @@ void context::say_registered_windows() noexcept {
             say("warning: %s is still registered at commtask_finalize: commtask_win_unregister ends its epoch",
                 name.c_str());
         }
-    } catch (const std::bad_alloc&) { // no warning then
+    } catch (const std::bad_alloc&) { // no warning without memory
     }
 }
 
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first: the last moment at which tasks can still be completed.
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first: this is the last moment at which
+/// tasks can complete.
 void context::hook_mpi_finalize() noexcept {
     const auto on_delete = [](MPI_Comm, int, void*, void* self) -> int {
         auto* const mine = static_cast<context*>(self);
@@ -290,12 +293,12 @@ void context::hide() noexcept { current_.store(nullptr, std::memory_order_seq_cs
 
 void context::close() noexcept {
     hide();
-    // acquire: partner of the release at a visit's end.
+    // acquire: partner of the release in ~visit().
     const std::atomic<int>& n_visits = *n_visits_.load(std::memory_order_seq_cst);
     while (n_visits.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
 
-/// How long the end waits for word from other ranks, which may have ended.
+/// How long commtask_finalize waits for messages from other ranks, which may have ended.
 std::uint64_t context::patience_with_ranks_ns() const noexcept {
     constexpr double longest_s = 10;
     const double limit_s = settings_.finalize_timeout_s;
@@ -311,7 +314,8 @@ void context::print_stats(drained how) noexcept {
     }
 }
 
-/// Alone after a give-up: MPI may be in no state to carry anything, and the others must not depend on it.
+/// After tasks were given up, each rank prints its own table: MPI may be unable to carry messages,
+/// and the other ranks must not wait for this one.
 std::string context::stats_table(drained how) {
     const errors_come_back scope;
     gathered_stats found;
@@ -322,7 +326,7 @@ std::string context::stats_table(drained how) {
     }
     if (how == drained::completely && start_.stats_comm != MPI_COMM_NULL) {
         found = gather_stats(start_.stats_comm, start_.number, mine, patience_with_ranks_ns());
-        if (found.stats.empty()) return {}; // another rank has them
+        if (found.stats.empty()) return {}; // another rank prints the table
     } else {
         MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
         found.stats = std::move(mine);
@@ -357,13 +361,13 @@ void context::end_trace(drained how) noexcept {
 } // namespace commtask::detail
 
 void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
-    // release: partner of the acquires above; the face is ready to be asked.
+    // release: partner of the acquires above; the front end can be asked from here on.
     commtask::detail::source_elsewhere.store(source, std::memory_order_release);
 }
 
 void commtask_say(const char* sentence) noexcept {
     const std::string_view given = sentence;
-    const std::string_view whole = commtask::detail::opening(); // with the rank
+    const std::string_view whole = commtask::detail::opening(); // "commtask: rank 1: "
     constexpr std::string_view name = "commtask: ";
     commtask::detail::say("%s", sentence + (given.starts_with(whole)  ? whole.size()
                                             : given.starts_with(name) ? name.size()

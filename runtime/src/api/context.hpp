@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One initialised runtime: configuration, place on the node, MPI, lanes, workers, watchdog. Everything that the library
-// knows between commtask_init and commtask_finalize is in here; the only global is the pointer to it.
+// One initialised runtime: configuration, place on the node, MPI, lanes, workers, watchdog. A
+// context holds everything that the library knows between commtask_init and commtask_finalize; the
+// only global is the pointer to it.
 #pragma once
 
 #include "api/failures.hpp"
@@ -40,62 +41,73 @@ namespace commtask::detail {
 
 class context {
 public:
-    /// What all ranks know of this start.
+    /// The values on which all ranks agreed when the runtime started.
     struct agreed_start {
         int rank = 0;
         int number = 0;
-        MPI_Comm stats_comm = MPI_COMM_NULL;      ///< The library's own; null unless every rank keeps statistics.
-        MPI_Comm clock_comm = MPI_COMM_NULL;      ///< The same; null unless every rank writes a trace.
-        MPI_Comm announcing_comm = MPI_COMM_NULL; ///< The same; null unless messages to other nodes are announced.
-        trace_file* trace = nullptr;              ///< Null without COMMTASK_TRACE.
+        /// Made by the library; null unless every rank keeps statistics.
+        MPI_Comm stats_comm = MPI_COMM_NULL;
+        /// Made by the library; null unless every rank writes a trace.
+        MPI_Comm clock_comm = MPI_COMM_NULL;
+        /// Made by the library; null unless messages to other nodes are announced.
+        MPI_Comm announcing_comm = MPI_COMM_NULL;
+        trace_file* trace = nullptr; ///< Null without COMMTASK_TRACE.
     };
 
     /// MPI is initialised with a sufficient thread level.
-    /// @param node  null: the ranks of the node do not ring each other
-    /// @param world  by rank in MPI_COMM_WORLD, where messages to it are announced; empty: they are not
+    /// @param node  null: the ranks of the node do not ring each other's doorbells
+    /// @param world  where to announce messages to a rank, by rank in MPI_COMM_WORLD; empty:
+    /// messages are not announced
     /// @throws std::bad_alloc, std::system_error
     context(config settings, int thread_level, rank_place place, const agreed_start& of,
             std::unique_ptr<node_segment> node, std::vector<far_place> world);
     context(const context&) = delete;
     context& operator=(const context&) = delete;
-    /// Stops the worker; drain() comes first.
+    /// Stops the workers. Call drain() first.
     ~context();
 
-    /// Any thread. As lane_set::set_at_work(); the core of a lane that has no worker yet is lent too.
+    /// Any thread. Like lane_set::set_at_work(), and also lends the core of a lane that has no
+    /// worker yet.
     void set_lanes_at_work(std::size_t n_lanes) noexcept;
 
-    /// How drain() came to its end.
+    /// How drain() ended.
     enum class drained : std::uint8_t {
         completely, ///< Every task has ended.
-        by_force,   ///< Some could not, and were given up.
-        not_at_all, ///< A driver is inside a function of the program's that does not come back: the context must stay.
+        by_force,   ///< Some tasks could not end, and were given up.
+        /// A progress thread stays inside a function of the program's, or a call of MPI: the
+        /// context must not be destroyed.
+        not_at_all,
     };
-    /// Waits until every task has ended, or gives up those that cannot. Waits for nothing without a limit.
+    /// Waits until every task has ended, or gives up the tasks that cannot end. Every wait has a
+    /// limit, unless the user has set COMMTASK_FINALIZE_TIMEOUT_S=0.
     [[nodiscard]] drained drain() noexcept;
 
-    /// Under commtask-run the program's use ends, and MPI's calls go on: the same for the program's tasks alone. From here on the
-    /// program finds no context.
+    /// Under commtask-run, where the program's use of the library ends and MPI's calls go on: like
+    /// drain(), for the program's tasks alone. From here on the program finds no context.
     [[nodiscard]] drained end_use(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
-    /// Under commtask-run: whether a driver stays inside a function of the program's, which is waited for so long; then the context
-    /// was left as it is, as drained::not_at_all says.
+    /// Under commtask-run: whether a progress thread stays inside a function of the program's, or a
+    /// call of MPI, for `limit_ns`. If so, the context was left as after drained::not_at_all.
     [[nodiscard]] bool is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
 
-    /// A call that ends tasks may come from a thread that does not know of commtask_finalize. While one of these lives, the
-    /// context that it has found stays.
+    /// Keeps the context that it has found alive, for a call that ends tasks on a thread that does
+    /// not know of commtask_finalize.
     class visit {
     public:
         visit() noexcept {
             for (bool is_counted = false; !is_counted;) {
                 count_ = n_visits_.load(std::memory_order_seq_cst);
-                count_->fetch_add(1, std::memory_order_seq_cst); // before the look; partner of the order in close()
+                // before the loads below; partner: in close() hide() comes before the load of the
+                // counter
+                count_->fetch_add(1, std::memory_order_seq_cst);
                 is_counted = n_visits_.load(std::memory_order_seq_cst) == count_;
-                if (!is_counted) count_->fetch_sub(1, std::memory_order_relaxed); // leave_behind() has come between
+                // leave_behind() has replaced the counter in between
+                if (!is_counted) count_->fetch_sub(1, std::memory_order_relaxed);
             }
             is_open_ = current_.load(std::memory_order_seq_cst) != nullptr;
         }
         visit(const visit&) = delete;
         visit& operator=(const visit&) = delete;
-        /// release: partner of the look in close().
+        /// release: partner of the load in close().
         ~visit() { count_->fetch_sub(1, std::memory_order_release); }
         /// Whether there is a context.
         [[nodiscard]] bool is_open() const noexcept { return is_open_; }
@@ -105,26 +117,28 @@ public:
         bool is_open_ = false;
     };
 
-    /// Any thread. The queue of a communicator, registering it if need be; null with a code and a sentence if it is none.
-    /// @param lane  which one is to serve it, if it is not served yet
+    /// Any thread. @return the queue of a communicator, which is registered if necessary; null with
+    /// a code and a sentence if `comm` is not a communicator
+    /// @param lane  the lane that is to serve the communicator, if no lane serves it yet
     [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code, int lane = mpi_comms::any_lane) noexcept {
         comm_queue* const known = comms_.find(comm);
         return known != nullptr ? known : register_comm(comm, code, lane);
     }
 
-    /// The same, without waiting for the worker: AGAIN until it has seen a new communicator.
+    /// Like queue_of(), without waiting for the worker: AGAIN until the worker has registered a new
+    /// communicator.
     [[nodiscard]] comm_queue* try_queue_of(MPI_Comm comm, int& code) noexcept {
         comm_queue* const known = comms_.find(comm);
         return known != nullptr ? known : try_register_comm(comm, code);
     }
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
-    /// Of threads on which functions of the program run.
+    /// The stack size of threads on which functions of the program run.
     [[nodiscard]] std::size_t stack_bytes() const noexcept {
         return stack_for_functions_bytes(static_cast<std::size_t>(settings_.stack_kib) * 1024U);
     }
     [[nodiscard]] const rank_place& place() const noexcept { return place_; }
-    /// Another one for every commtask_init.
+    /// A different number for every commtask_init.
     [[nodiscard]] int session_number() const noexcept { return start_.number; }
     [[nodiscard]] int rank() const noexcept { return start_.rank; }
     [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
@@ -135,15 +149,15 @@ public:
     }
     /// Null without COMMTASK_TRACE.
     [[nodiscard]] task_trace* trace_if_kept() noexcept { return trace_.get(); }
-    /// Whether one of these two is there.
+    /// Whether there are statistics or a trace.
     [[nodiscard]] bool has_observers() const noexcept { return has_observers_; }
-    /// Before the context is open to the program.
+    /// Called before the program can find the context.
     void select_lanes(lane_selection by) noexcept { selection_ = std::move(by); }
     [[nodiscard]] const lane_selection& selection() const noexcept { return selection_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
     [[nodiscard]] mpi_windows& windows() noexcept { return windows_; }
     [[nodiscard]] kept_handles& handles() noexcept { return handles_; }
-    /// Whether the calling thread may call MPI now, whatever others do.
+    /// Whether the calling thread may call MPI now, whatever other threads do.
     [[nodiscard]] bool may_call_mpi() const noexcept {
         return thread_level_ == MPI_THREAD_MULTIPLE || in_progress_call() || lanes_.is_held_by_me();
     }
@@ -153,25 +167,29 @@ public:
         return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
 
-    /// Whether a thread that asks for progress drives itself: the worker has no core of its own, or cannot drive now.
+    /// Whether a thread that asks for progress makes progress itself: the worker has no core of its
+    /// own, or cannot make progress now.
     [[nodiscard]] bool should_make_progress() const noexcept {
         return !waiting().worker_is_reserved || lanes_.are_paused() || lanes_.is_held_by_me();
     }
 
-    /// By which the ranks of the node ring each other's workers; null: they do not.
+    /// The doorbells by which the ranks of the node wake each other's workers; null: there are
+    /// none.
     [[nodiscard]] const doorbells* bells() const noexcept { return bells_.get(); }
 
-    /// What the program finds between its commtask_init and its commtask_finalize, or null.
+    /// The context that the program finds between its commtask_init and its commtask_finalize, or
+    /// null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
-    /// The one that runs, or null. Under commtask-run it runs without the program, too.
+    /// The context that runs, or null. Under commtask-run a context runs without the program's
+    /// commtask_init, too.
     [[nodiscard]] static context* running() noexcept { return running_.load(std::memory_order_acquire); }
 
     static void set_running(context* next) noexcept { running_.store(next, std::memory_order_release); }
-    /// From here on the program finds the one that runs.
+    /// From here on the program finds the running context.
     static void open() noexcept { current_.store(running(), std::memory_order_release); }
-    /// From here on the program finds none.
+    /// From here on the program finds no context.
     static void hide() noexcept;
-    /// And no thread is in a visit to the one that was there.
+    /// Like hide(), and waits until no thread is in a visit to the context that was there.
     static void close() noexcept;
 
 private:
@@ -185,7 +203,7 @@ private:
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<incomplete_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
-    /// Which tasks are given up.
+    /// Selects the tasks that are given up.
     struct giving_up {
         task_filter whose;
         task_filter listed;
@@ -193,7 +211,7 @@ private:
     };
     [[nodiscard]] bool give_up(const giving_up& of) noexcept;
     [[nodiscard]] drained leave_behind(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept;
-    /// Posts what the library itself needs, whoever uses it.
+    /// Posts a task for the library itself, whether the program uses the library or not.
     [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code, int lane) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
@@ -209,7 +227,8 @@ private:
     static std::atomic<context*> current_;
     static std::atomic<context*> running_;
     static std::atomic<int> first_visits_;
-    static std::atomic<std::atomic<int>*> n_visits_; ///< Of the threads in a visit; another one after leave_behind().
+    /// Counts threads in a visit; leave_behind() replaces it.
+    static std::atomic<std::atomic<int>*> n_visits_;
 
     const config settings_;
     const int thread_level_;
@@ -217,16 +236,20 @@ private:
     mpi_error_handling errors_;
     task_failures failures_;
     const rank_place place_;
-    std::mutex starting_; ///< Whether a lane has a worker, which lends its core itself, changes under it.
-    std::mutex lending_;  ///< Guards the next two.
+    /// Guards has_worker() of the lanes: the context lends the core of a lane without a worker; a
+    /// worker lends its core itself.
+    std::mutex starting_;
+    std::mutex lending_; ///< Guards the next two members.
     process_narrowing narrowing_;
-    cpu_set lent_; ///< Cores of lanes that have nothing to do: the program's threads have them.
+    cpu_set lent_; ///< Cores of idle lanes, which the program's threads may use.
     lane_selection selection_;
-    const std::vector<std::unique_ptr<statistics>> statistics_; ///< By lane; empty without COMMTASK_STATS.
-    const std::unique_ptr<task_trace> trace_;                   ///< Null without COMMTASK_TRACE.
+    /// By lane; empty without COMMTASK_STATS.
+    const std::vector<std::unique_ptr<statistics>> statistics_;
+    const std::unique_ptr<task_trace> trace_; ///< Null without COMMTASK_TRACE.
     const std::unique_ptr<node_segment> segment_;
-    const std::unique_ptr<doorbells> bells_;  ///< In it.
-    const std::vector<far_place> far_places_; ///< By rank in MPI_COMM_WORLD; empty: no message is announced.
+    const std::unique_ptr<doorbells> bells_; ///< In segment_.
+    /// By rank in MPI_COMM_WORLD; empty: messages are not announced.
+    const std::vector<far_place> far_places_;
     const bool has_observers_;
     kept_handles handles_;
     std::deque<mpi_transport> transports_; ///< By lane.
@@ -238,7 +261,7 @@ private:
     listener_book listeners_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
-    bool has_given_up_ = false; ///< What MPI may still write to.
+    bool has_given_up_ = false; ///< Tasks were given up: MPI may still write to their memory.
 };
 
 } // namespace commtask::detail

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several lanes go on side by side only if MPI_Init makes a network context for each, and a program whose user sets COMMTASK_LANES
-// has no place to say so. So the library says it when it is loaded, which is before main(). A program that asks for lanes itself
-// calls commtask_lanes_prepare. What the user has set himself stays.
+// Several lanes make progress side by side only if MPI_Init makes a network context for each lane.
+// A program whose user sets COMMTASK_LANES has no place in its source to ask MPI for network
+// contexts. The library therefore asks when it is loaded, before main(). A program that chooses the
+// number of lanes itself calls commtask_lanes_prepare. Variables that the user has set are not
+// changed.
 #include "mpi/identity.hpp"
 #include "mpi/lanes_below.hpp"
 
@@ -35,7 +37,8 @@ void ask_for_contexts(int n_lanes) {
     if (!has_user_chosen()) return;
     try {
         config settings;
-        static_cast<void>(apply_environment(settings, environ)); // what is wrong commtask_init says
+        // commtask_init reports wrong settings
+        static_cast<void>(apply_environment(settings, environ));
         ask_for_contexts(static_cast<int>(settings.lanes));
     } catch (const std::bad_alloc&) { // then lanes take turns, and commtask_init says so
     }
@@ -53,7 +56,7 @@ int commtask_lanes_prepare(int n_lanes) noexcept {
         return refuse(COMMTASK_ERR_MPI_STATE,
                       "MPI is initialised already: call commtask_lanes_prepare before MPI_Init");
     }
-    if (has_user_chosen()) return COMMTASK_OK; // and was heard when the library was loaded
+    if (has_user_chosen()) return COMMTASK_OK; // the library has asked when it was loaded
     return guarded([&] {
         ask_for_contexts(n_lanes);
         return static_cast<int>(COMMTASK_OK);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a use of the library ends: what is unfinished is waited for, given up where it cannot end, or left as it is where a function
-// of the program's does not come back. The thread that ends it looks on and does not drive, so that no such function keeps it.
-// Under commtask-run the program's use ends before the runtime does, which MPI's calls go on to need.
+// How a use of the library ends. Unfinished tasks are waited for; tasks that cannot end are given
+// up. Where a function of the program's or a call of MPI does not return, the context is left as it
+// is. The thread that ends the use makes no progress itself, so that no such function keeps it.
+// Under commtask-run the program's use ends before the runtime does: MPI's calls go on to need the
+// runtime.
 #include "api/context.hpp"
 
 #include "base/speech.hpp"
@@ -29,11 +31,12 @@ constexpr auto look_ns = static_cast<std::int64_t>(tuning::longest_unwoken_wait_
     return static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
 }
 
-/// All but MPI's calls that the interposer made tasks of.
+/// All tasks but the MPI calls that the interposer turned into tasks.
 [[nodiscard]] bool is_programs(const task& which) { return (which.flags() & flag_is_call) == 0; }
 [[nodiscard]] bool is_unfinished_and_programs(const task& which) { return no_handler(which) && is_programs(which); }
 
-/// Whether some lane is driven and has begun no pass since the last question.
+/// Whether the progress lock of some lane is taken and no progress call has begun there since the
+/// last question.
 class call_watch {
 public:
     [[nodiscard]] bool is_inside(lane_set& lanes) noexcept {
@@ -56,7 +59,8 @@ context::drained context::drain() noexcept {
     listeners_.close_all();
     lanes_.resume_for_good();
     lanes_.watch_drain();
-    // A lane without communicators has nobody who would say that nothing is left. Its first one brings a worker.
+    // A lane without a worker has no thread that reports whether tasks are left, so this thread
+    // makes progress for it. The lane's first communicator brings a worker.
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
         if (!lanes_.has_worker(i)) static_cast<void>(progress_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
     }
@@ -69,7 +73,8 @@ context::drained context::drain() noexcept {
     for (;;) {
         if (wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
             if (std::exchange(is_closed, true)) break;
-            close(); // who gave a message back meanwhile has posted, and that ends too
+            // a thread that gave a message back meanwhile has posted a task, which must end too
+            close();
             continue;
         }
         const bool is_inside = calls.is_inside(lanes_);
@@ -96,7 +101,7 @@ context::drained context::drain() noexcept {
 context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     listeners_.close_all();
     lanes_.resume_all(pauser::program);
-    // In a function that MPI calls nobody else can drive.
+    // Inside a function that MPI calls, no other thread can make progress.
     const bool has_lock = lanes_.is_held_by_me();
     drain_limit patience{limit_ns};
     progress_watch passes{limit_ns};
@@ -107,7 +112,8 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
         }
-        passes = progress_watch{limit_ns}; // whoever holds the progress locks next has the whole time
+        // the next owner of the progress locks has the whole time
+        passes = progress_watch{limit_ns};
         if (has_lock) lanes_.progress();
         const incomplete_tasks::counts open = lanes_.take_in_and_count(is_programs);
         const bool is_at_work = open.in_flight > 0 || open.ready > 0;
@@ -117,7 +123,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         if (is_hopeless && !is_given_up) patience.restart();
         const bool is_over = is_given_up || open.all == 0;
         if (is_over) {
-            close(); // a compute thread may be asking for a member
+            close(); // a compute thread may be using a plan's member
             listeners_.forget_all(is_given_up);
             plans_.forget_programs();
         }
@@ -144,11 +150,12 @@ bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexc
     return false;
 }
 
-/// The calling thread has all progress locks. @return false if something could still move: it is left to the worker
+/// The calling thread has all progress locks. @return false if some task could still move: the
+/// worker goes on with it
 bool context::give_up(const giving_up& of) noexcept {
     if (lanes_.could_still_move(of.whose)) return false;
-    close();                    // what callbacks post now would never end
-    for (lane& each : lanes_) { // all lists first: they name predecessors on other lanes
+    close();                    // a task that a callback posts from here on would never end
+    for (lane& each : lanes_) { // print all lists first: they name predecessors on other lanes
         if (of.verbose >= 1) each.incomplete.print("given up by commtask_finalize", of.listed);
     }
     for (lane& each : lanes_) each.ending.give_up(of.whose);
@@ -156,11 +163,14 @@ bool context::give_up(const giving_up& of) noexcept {
     return true;
 }
 
-/// @param passes  of which one is over
+/// @param passes  is over for at least one lane
 context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept {
     watchdog_.stop();
-    hide(); // a thread in a visit may be inside MPI for ever; it finds all that it knows, since nothing is destroyed
-    // Nor must the library's next life wait for that thread: visits are counted anew, and this count stays with what is left.
+    // a thread in a visit may stay inside MPI for ever; all that it uses remains, since nothing is
+    // destroyed
+    hide();
+    // The next commtask_init must not wait for that thread: visits are counted anew, and the old
+    // counter stays with this context.
     if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
     set_running(nullptr);
     plans_.leave_all();
@@ -168,10 +178,12 @@ context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& p
     std::array<bool, most_lanes> is_over{};
     for (const lane& each : lanes_) is_over[each.number()] = passes.is_over(each, begin_ns);
     for (lane& each : lanes_)
-        each.engine.abandon(); // all before anybody is waited for: a thread that wants their locks is to find none
+        // all lanes before any wait: a thread that wants their progress locks is to find none
+        each.engine.abandon();
     lanes_.let_workers_end();
-    // The program may end MPI now. The drivers that are not inside that call come out of it first, and an external caller that has
-    // waited with one progress lock for the next gives it back.
+    // The program may end MPI after this. The progress threads that are not inside that call leave
+    // the library first. An external caller that waits for its next progress lock gives back the
+    // locks that it has.
     progress_watch others{limit_ns};
     for (lane& each : lanes_) {
         bool is_stuck = false;

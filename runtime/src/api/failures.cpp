@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sentence is made when something went wrong, so it may ask for memory and, where the calling thread may call MPI, for names.
-// The job is ended by MPI_Abort on a thread that holds no lock; should that not come back, a signal ends the process.
+// A sentence is made when something went wrong, so it may allocate memory and, where the calling
+// thread may call MPI, ask MPI for names. MPI_Abort ends the job on a thread that holds no lock; if
+// MPI_Abort does not return, a signal ends the process.
 #include "api/failures.hpp"
 
 #include "api/context.hpp"
@@ -35,9 +36,10 @@
 namespace commtask::detail {
 namespace {
 
-/// Where nobody looked. relaxed: numbers to say at the end, when all that count have ended.
+/// Outcomes that the program does not see. relaxed: read at the end, when every thread that counts
+/// has ended.
 struct counts {
-    std::atomic<unsigned> said{0}; ///< Sentences, those of refusals with a status included.
+    std::atomic<unsigned> said{0}; ///< Sentences, including refusals that the program sees.
     std::atomic<unsigned> failed{0};
     std::atomic<unsigned> canceled{0};
 };
@@ -47,18 +49,19 @@ constexpr unsigned said_at_most = 10;
 
 using sentence_buffer = std::array<char, 1024>;
 
-/// From before the callback of a task that did not complete to after it.
+/// Kept from before to after the callback of a task that did not complete.
 struct telling {
     const task* of = nullptr; ///< Null: the program was told, or the error handler was asked.
     task_state how = task_state::open;
     sentence_buffer sentence{};
-    sentence_buffer earlier{}; ///< What commtask_last_error() said on this thread, which may be the program's.
+    /// The text of commtask_last_error() on this thread, which the program may still want.
+    sentence_buffer earlier{};
 };
 thread_local constinit telling now;
 
 void copy_last_sentence(sentence_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_sentence()); }
 
-/// "rank 1: ", or nothing if that is not known.
+/// "rank 1: ", or empty if the rank is not known.
 [[nodiscard]] std::string_view rank_text() noexcept {
     constexpr std::string_view begins_all = "commtask: ";
     return opening().substr(begins_all.size());
@@ -72,12 +75,13 @@ void copy_last_sentence(sentence_buffer& to) noexcept { std::snprintf(to.data(),
     return is_initialized != 0 && is_finalized == 0;
 }
 
-/// The end of the job waits so long, after the sentence that says why, for its launcher to read that: MPICH's drops the last line of
-/// one of 30 jobs otherwise. As long a thread waits first for the right to call MPI.
+/// The time between the sentence that says why the job ends and MPI_Abort. The launcher reads the
+/// sentence meanwhile: without the wait MPICH's launcher drops the last line of one of 30 jobs. A
+/// thread also waits at most this long for the right to call MPI.
 constexpr long wait_before_abort_ns = 200'000'000;
 
-/// Gives the calling thread the right to call MPI. It waits for that a moment only, since what is left to do is to ask for a
-/// handler and to end the job.
+/// Gives the calling thread the right to call MPI. The wait for it is short: all that is left to do
+/// is to ask for an error handler and to end the job.
 class mpi_caller {
 public:
     explicit mpi_caller(context* runtime) noexcept {
@@ -102,14 +106,14 @@ private:
 using choice = mpi_error_handling::choice;
 
 [[nodiscard]] error_handler handler_of(MPI_File file) noexcept {
-    MPI_Errhandler its = MPI_ERRORS_RETURN; // a file's default
+    MPI_Errhandler its = MPI_ERRORS_RETURN; // the default of a file
     MPI_File_get_errhandler(file, &its);
     if (its != MPI_ERRORS_ARE_FATAL && its != MPI_ERRORS_RETURN) MPI_Errhandler_free(&its);
     return its == MPI_ERRORS_ARE_FATAL ? error_handler::fatal : error_handler::returns;
 }
 
 /// On a thread that may call MPI.
-/// @param comm_is_bad  MPI must not be asked about it
+/// @param comm_is_bad  MPI must not be asked about the communicator
 [[nodiscard]] choice choice_of(const commtask_op* op, bool comm_is_bad) noexcept {
     const bool has_comm = op != nullptr && !comm_is_bad && op->comm != MPI_COMM_NULL;
     const MPI_Comm comm = has_comm ? op->comm : MPI_COMM_WORLD;
@@ -117,7 +121,7 @@ using choice = mpi_error_handling::choice;
     if (op != nullptr && operation_of(op->kind).takes_file) return {handler_of(file_of(*op)), comm};
     context* const runtime = context::running();
     if (op != nullptr && operation_of(op->kind).takes_window && runtime != nullptr) {
-        // While the window is registered the program's handler is not in its place.
+        // While the window is registered, the library has replaced the program's error handler.
         const auto window = runtime->windows().find(window_of(*op));
         if (window) {
             const bool is_fatal = window->handler_before == MPI_ERRORS_ARE_FATAL;
@@ -127,10 +131,12 @@ using choice = mpi_error_handling::choice;
     return mpi_error_handling::choice_for(comm);
 }
 
-/// One thread ends the job. MPI_Abort ends the process by exit(); what OpenMP has for that may wait for the threads of a team, or
-/// take away what they use, and is left out. MPICH's waits for ever where another rank is in MPI_Finalize.
+/// One thread ends the job. MPI_Abort ends the process by exit(). OpenMP's exit handlers may wait
+/// for the threads of a team, or free data that those threads use, so a handler here ends the
+/// process before them. With MPICH the end waits for ever where another rank is in MPI_Finalize;
+/// the alarm ends the process then.
 [[noreturn]] void end_job(MPI_Comm comm, int error_class) noexcept {
-    static std::atomic<int> exit_code{MPI_SUCCESS}; // not success: somebody does
+    static std::atomic<int> exit_code{MPI_SUCCESS}; // any other value: a thread is ending the job
     int none = MPI_SUCCESS;
     while (!exit_code.compare_exchange_strong(none, error_class) && none != MPI_SUCCESS) pause();
     const timespec until_read{0, wait_before_abort_ns};
@@ -147,7 +153,7 @@ using choice = mpi_error_handling::choice;
     std::abort();
 }
 
-/// @param sentence  with the rank, or as commtask_say has it
+/// @param sentence  begins with the rank, or with what commtask_say accepts
 void say_whole(const char* sentence) noexcept {
     const bool has_rank = !rank_text().empty() && std::string_view{sentence}.starts_with(rank_text());
     commtask_say(sentence + (has_rank ? rank_text().size() : 0));
@@ -157,7 +163,7 @@ void say_if_few(const char* sentence) noexcept {
     if (unseen.said.fetch_add(1, std::memory_order_relaxed) < said_at_most) say_whole(sentence);
 }
 
-/// Nobody looks.
+/// The program does not see this outcome.
 void follow(const choice& wanted, int error_class, const char* sentence) noexcept {
     unseen.failed.fetch_add(1, std::memory_order_relaxed);
     if (wanted.handler != error_handler::fatal) return say_if_few(sentence);
@@ -165,7 +171,8 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     end_job(wanted.comm, error_class);
 }
 
-/// Whether the program has asked how it ends. A callback that relays is its front end's, which says so itself.
+/// Whether the program sees how the task ends. A callback that relays belongs to a front end, which
+/// says itself whether the program was told.
 [[nodiscard]] bool is_looked_at(const task& which) noexcept {
     if ((which.flags() & (flag_has_handle | flag_is_call | flag_has_handler)) != 0) return true;
     if (!which.has_extras()) return false;
@@ -174,12 +181,12 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
            (which.is_member() && which.member->of->tells_of(*which.member));
 }
 
-/// Of the run of a plan, the member that failed; of others the task itself.
+/// The member that failed, for the run of a plan; otherwise the task itself.
 [[nodiscard]] const task& failed_part(const task& which) noexcept {
     return which.is_run() && which.run.failed_member != nullptr ? *which.run.failed_member : which;
 }
 
-/// What MPI says of a code, in one line.
+/// MPI's text for an error code, in one line.
 [[nodiscard]] std::string mpi_text(int code) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
@@ -189,22 +196,24 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     return line;
 }
 
-/// The room of a receive, in bytes; -1: it is no receive.
+/// The size in bytes of a receive's buffer; -1: the operation is no receive.
 [[nodiscard]] std::int64_t room_of(const task& which, const transport& below) noexcept {
     std::int64_t room = -1;
-    if (operation_of(which.op.kind).has_dests) return room; // the program may have used its lists again
+    // the program may have used its lists again
+    if (operation_of(which.op.kind).has_dests) return room;
     below.each_message(which.op, [&](const message_shape& each) {
         if (each.is_received) room = each.bytes;
     });
     return room;
 }
 
-/// Whether MPI gave the length of a truncated message. MPICH leaves the old value.
+/// Whether MPI gave the length of a truncated message. MPICH leaves the old value in the status.
 [[nodiscard]] bool knows_length(const task& which, std::int64_t room) noexcept {
     return !status_of_mpich<MPI_Status> && which.result.bytes > room;
 }
 
-/// "rank 1: recv of 1 MPI_INT from rank 0, tag 7, halo, created at halo.c:50, failed: it has room for 4 bytes and got 16: ..."
+/// "rank 1: recv of 1 MPI_INT from rank 0, tag 7, halo, created at halo.c:50, failed: it has room
+/// for 4 bytes and got 16: ..."
 [[nodiscard]] std::string failure_text(const task& which) {
     const errors_come_back scope;
     const transport& below = which.queue->served_by->engine.below();
@@ -233,10 +242,11 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     return is_named ? name.data() : "a communicator without tasks";
 }
 
-/// Before the task's successors, and before a front end lets the program go on. Once for each task.
+/// Called before the task's successors are released, and before a front end lets the program go on.
+/// Once for each task.
 void ask_handler() noexcept {
     const task* const which = std::exchange(now.of, nullptr);
-    // The run of a plan speaks for its members.
+    // The run of a plan reports for its members.
     if (which == nullptr || which->is_member() || is_looked_at(*which)) return;
     if (now.how == task_state::canceled) {
         unseen.canceled.fetch_add(1, std::memory_order_relaxed);
@@ -294,7 +304,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
         }
         return refuse(code, "%s%s was refused: %s", std::string{rank_text()}.c_str(), text.c_str(), reason.c_str());
     } catch (const std::bad_alloc&) {
-        return code; // the reason alone
+        return code; // with the reason alone
     }
 }
 
@@ -342,7 +352,7 @@ void commtask_tell_refusal(int code, const commtask_op* operation, int is_looked
     const choice wanted = choice_of(operation, code == COMMTASK_ERR_COMM);
     const int error_class = commtask_mpi_class_of(code);
     follow(wanted, error_class, sentence);
-    // MPI never saw this operation, so the library calls the function.
+    // MPI never saw this operation, so the library calls the program's error handler.
     const bool is_called = wanted.handler == error_handler::function && operation != nullptr && scope.may_call();
     if (is_called) MPI_Comm_call_errhandler(wanted.comm, error_class);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI tells nobody that a file is closed, so a program that wants to be told of tasks which still need it closes it here. The
-// ranks meet in a barrier that is a task first: a rank that is late holds no worker in MPI.
+// MPI does not report that a file is closed. A program that wants to know of tasks that still need
+// a file closes the file here. The ranks first meet in a barrier that is a task: a rank that is
+// late keeps no worker inside MPI.
 #include "api/context.hpp"
 #include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
@@ -19,7 +20,7 @@ namespace commtask::detail {
 namespace {
 
 [[nodiscard]] std::size_t count_open_tasks(lane_set& lanes, MPI_File file) noexcept {
-    if (!lanes.take_all_locks()) return 1; // nobody can say of a lane that was left behind
+    if (!lanes.take_all_locks()) return 1; // the tasks of an abandoned lane cannot be counted
     for (lane& each : lanes) each.engine.take_in_and_start();
     const std::size_t found = count_tasks_of(file, lanes);
     lanes.give_back_all_locks();
@@ -50,7 +51,7 @@ namespace {
 }
 
 [[nodiscard]] int close(context& runtime, MPI_File& file, MPI_Comm comm) noexcept {
-    int code = commtask_comm_register(comm); // from then on its errors come back
+    int code = commtask_comm_register(comm); // from here on errors on comm are returned
     if (code != COMMTASK_OK) return code;
     bool is_theirs = false;
     code = run_in_progress_call([&] { is_theirs = have_same_ranks(file, comm); });
@@ -65,7 +66,8 @@ namespace {
         return refuse(COMMTASK_ERR_RUNNING, "plans have %zu members on the file: release them first", n_members);
     }
     commtask_op together = commtask_op_barrier(comm);
-    together.reserved = static_cast<int>(flag_stays_home); // whichever thread of a rank calls
+    // one lane, whichever thread of a rank calls
+    together.reserved = static_cast<int>(flag_stays_home);
     commtask_t task = COMMTASK_NULL;
     code = commtask_post(&together, nullptr, &task);
     if (code == COMMTASK_OK) code = commtask_wait(&task, nullptr);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_lanes_choose and commtask_lanes_set. The first must answer alike on all ranks, since both ends of a message must choose
-// the same communicator: whatever it goes by was agreed upon in commtask_init, or is the program's.
+// commtask_lanes_choose and commtask_lanes_set. commtask_lanes_choose must answer alike on all
+// ranks, since both ends of a message must choose the same communicator. All its inputs were agreed
+// on in commtask_init, or come from the program.
 #include "api/context.hpp"
 #include "base/last_error.hpp"
 
@@ -24,7 +25,7 @@ namespace {
     }
 }
 
-/// How many lanes may be chosen for who asks for at most `most_lanes`.
+/// How many lanes may be chosen for a caller that asks for at most `most_lanes`.
 [[nodiscard]] unsigned limit_of(context& runtime, unsigned most_lanes) noexcept {
     const lane_selection& known = runtime.selection();
     if (!known.is_measured && !known.are_independent) return 1;

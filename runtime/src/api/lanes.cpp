@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which lane serves a communicator as a whole. A lane is chosen before the first task: tasks that were posted know their queue,
-// and would otherwise be overtaken by later ones on another lane.
+// Chooses the lane of a whole communicator. A lane is chosen before the first task: tasks that were
+// posted already have their queue, and later tasks on another lane would overtake them.
 #include "api/collective_lanes.hpp"
 #include "api/context.hpp"
 #include "api/record.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 [[nodiscard]] int n_lanes_of(context& runtime) noexcept { return static_cast<int>(runtime.lanes().size()); }
 
-/// What a rank has to say against its own call.
+/// Checks this rank's arguments.
 [[nodiscard]] int check_split(context& runtime, int n_comms, const MPI_Comm* comms) noexcept {
     if (comms == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "comms is null");
     if (n_comms >= 1 && n_comms <= n_lanes_of(runtime)) return COMMTASK_OK;
@@ -38,7 +38,7 @@ namespace {
                   queue->name.c_str());
 }
 
-/// Collective. Nothing of the arguments is wrong.
+/// Collective. The arguments are checked.
 [[nodiscard]] int collective_split(context& runtime, MPI_Comm comm, int n_comms, MPI_Comm* comms) noexcept {
     try {
         std::vector<MPI_Comm> made;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Standing receives. Each slot's receive is a task whose callback hands messages on and posts the slot again, so the worker needs
-// to know nothing of them but that nobody waits for their end.
+// Active-message handlers (commtask_listen). Each slot has a receive, which is a task; its callback
+// hands messages to the handler and posts the slot again. The worker treats these receives like
+// others, except that no thread waits for their end.
 #include "api/listener.hpp"
 #include "api/context.hpp"
 #include "api/posting.hpp"
@@ -25,8 +26,8 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-/// Calls a member function on a driver of the listener's lane, as the callback of a task that does nothing. Its communicator may be
-/// gone.
+/// Calls a member function on a progress thread of the listener's lane, as the callback of a task
+/// that does nothing. The listener's communicator may have been freed.
 /// @param flags  COMMTASK_TRY, or none
 [[nodiscard]] int call_on_lane(const commtask_listener_s& whose, commtask_callback callback, void* argument,
                                std::uint32_t flags, commtask_t* task) noexcept {
@@ -37,7 +38,7 @@ constexpr std::size_t alignment = 64;
     return post_nothing(whose.home(), whose.comm(), &options, task);
 }
 
-/// The same, and waits for it.
+/// Like call_on_lane(), and waits for the task.
 [[nodiscard]] int wait_on_lane(const commtask_listener_s& whose, commtask_callback callback, void* argument) noexcept {
     const pause_recording scope;
     commtask_t task = COMMTASK_NULL;
@@ -76,20 +77,21 @@ bool listener_book::has_one_of(const comm_queue& queue) noexcept {
 void listener_book::close_all() noexcept {
     const std::lock_guard guard{mutex_};
     const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };
-    // One that finds no room is given up with what else there is.
+    // A listener whose task finds the queue full is given up with the other unfinished tasks.
     for (commtask_listener_s* const left : listeners_) {
         static_cast<void>(call_on_lane(*left, +close, left, COMMTASK_TRY, nullptr));
     }
 }
 
 void listener_book::forget_all(bool are_given_up) noexcept {
-    std::vector<commtask_listener_s*> all; // without the lock: a face is told of ends, and may run tasks
+    // used without the lock: a front end is told of ends, and may run tasks
+    std::vector<commtask_listener_s*> all;
     {
         const std::lock_guard guard{mutex_};
         all.swap(listeners_);
     }
     for (commtask_listener_s* const left : all) {
-        // One that may have been given up keeps its memory, which MPI may still write to.
+        // MPI may still write to the memory of receives that were given up: the listener keeps it.
         if (left->has_ended() && !are_given_up) {
             commtask_listener_s::let_go(left);
         } else {
@@ -124,26 +126,27 @@ commtask_listener_s::~commtask_listener_s() = default;
 bool commtask_listener_s::has_communicator() const noexcept { return home_.life() == home_life_; }
 
 void commtask_listener_s::drop(commtask_listener_s* which) noexcept {
-    // acq_rel: the last one sees what the others did; partner of itself.
+    // acq_rel: the last holder sees what the other holders did; partner of itself.
     if (which->n_holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete which;
 }
 
 void commtask_listener_s::let_go(commtask_listener_s* ended) noexcept {
-    ended->take_given_back(); // what no control_task has come for
+    ended->take_given_back(); // messages that no control task has fetched
     drop(ended);
 }
 
 int commtask_listener_s::open() noexcept {
-    const pause_recording scope; // who drives may record
+    const pause_recording scope; // the progress thread may be recording a plan
     for (slot& each : slots_) {
         if (const int code = post(each); code != COMMTASK_OK) return code;
     }
     return COMMTASK_OK;
 }
 
-/// At the end of the queue, as MPI sees it.
+/// Posts the slot's receive as the last one, in the order in which MPI matches.
 int commtask_listener_s::post(slot& free) noexcept {
-    if (!has_communicator()) return COMMTASK_ERR_COMM; // its handle may be another's now
+    // the handle may belong to another communicator now
+    if (!has_communicator()) return COMMTASK_ERR_COMM;
     free.is_over = free.is_withdrawn = false;
     free.next = nullptr;
     commtask_options options = COMMTASK_OPTIONS_INIT;
@@ -171,10 +174,11 @@ void commtask_listener_s::end_if_idle() noexcept {
     if (is_closed_ && first_ == nullptr) end();
 }
 
-/// Again and again, as messages are given back.
+/// May run several times, as messages are given back.
 void commtask_listener_s::end() noexcept {
     if (auto* const tell = std::exchange(on_ended_, nullptr)) tell(on_ended_argument_);
-    // release: partner of the acquire in has_ended(). Last, since who ends the listener may free it then.
+    // release: partner of the acquire in has_ended(). The last step: the thread that ends the
+    // listener may free it afterwards.
     has_ended_.store(true, std::memory_order_release);
 }
 
@@ -188,7 +192,7 @@ void commtask_listener_s::on_end(const commtask_status* status, void* ended) noe
     mine.of->hand_on();
 }
 
-/// Everything that has come, up to the first that has not.
+/// Hands on all messages that have come, up to the first receive that has not ended.
 void commtask_listener_s::hand_on() noexcept {
     const pause_recording scope;
     take_given_back();
@@ -202,24 +206,27 @@ void commtask_listener_s::hand_on() noexcept {
 }
 
 void commtask_listener_s::hand_over(slot& taken) noexcept {
-    // relaxed: who has one gives another. Before the call, since another thread may release the message within it.
+    // relaxed: the caller has a reference already. Counted before the call, since another thread
+    // may release the message within the call.
     n_holders_.fetch_add(1, std::memory_order_relaxed);
     if (handler_(&taken.message, argument_) != COMMTASK_MESSAGE_KEPT) take_back(taken);
 }
 
-/// A driver: what other threads have given back is posted again.
+/// On a progress thread: posts again what other threads have given back.
 void commtask_listener_s::take_given_back() noexcept {
-    // acquire: partner of the release in lay_down(); the program has left the message alone.
+    // acquire: partner of the release in lay_down(); the program no longer uses the message.
     slot* next = given_back_.exchange(nullptr, std::memory_order_acquire);
     while (next != nullptr) take_back(*std::exchange(next, next->next));
 }
 
-/// A driver. Without memory for its receive, or without a communicator, it lies there until somebody looks again: as the next message
-/// comes, or is given back.
+/// On a progress thread. Without memory for the receive, or after the communicator was freed, the
+/// slot goes into the list of given-back slots. It is tried again when the next message comes or is
+/// given back.
 void commtask_listener_s::take_back(slot& free) noexcept {
     const int code = is_closed_ ? COMMTASK_OK : post(free);
     if (code == COMMTASK_OK) {
-        n_holders_.fetch_sub(1, std::memory_order_relaxed); // the program or the context has another
+        // the program or the context has another reference
+        n_holders_.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
     lay_down(free);
@@ -230,9 +237,10 @@ void commtask_listener_s::take_back(slot& free) noexcept {
         tag_);
 }
 
-/// Any thread inside a visit that has entered. Who ends the listener may wait for this one alone.
+/// Any thread inside a visit that has entered `giving_back_`. The thread that ends the listener may
+/// wait for this thread alone.
 void commtask_listener_s::leave() noexcept {
-    giving_back_.leave(); // the listener may be gone
+    giving_back_.leave(); // the listener may be gone from here on
     if (context* const runtime = context::current()) runtime->lanes().waiters.announce();
 }
 
@@ -247,7 +255,8 @@ void commtask_listener_s::lay_down(slot& free) noexcept {
 
 void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void* self) noexcept {
     auto* const mine = static_cast<commtask_listener_s*>(self);
-    // acq_rel: who has found an control_task on its way has laid its message down before; partner of the same in give_back().
+    // acq_rel: a thread that found a control task on its way has put its message into the list
+    // before; partner of the exchange in give_back().
     mine->has_control_task_.exchange(false, std::memory_order_acq_rel);
     mine->hand_on();
     mine->giving_back_.leave();
@@ -256,7 +265,8 @@ void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void*
 
 int commtask_listener_s::give_back(slot& released) noexcept {
     const context::visit late;
-    // Who has entered is waited for by commtask_unlisten, so that the listener is there; so is the control_task.
+    // A thread that has entered the gate, or its control task, keeps the listener alive:
+    // commtask_unlisten waits for both.
     const bool has_entered = giving_back_.try_enter();
     if (!has_entered || !late.is_open() || has_ended()) {
         if (has_entered) leave();
@@ -264,16 +274,19 @@ int commtask_listener_s::give_back(slot& released) noexcept {
         return COMMTASK_OK;
     }
     lay_down(released);
-    // acq_rel: partner of the same in on_given_back().
+    // acq_rel: partner of the exchange in on_given_back().
     if (has_control_task_.exchange(true, std::memory_order_acq_rel)) {
         leave();
         return COMMTASK_OK;
     }
-    n_holders_.fetch_add(1, std::memory_order_relaxed); // the control_task's, which comes back in on_given_back()
+    // the control task's reference; on_given_back() drops it
+    n_holders_.fetch_add(1, std::memory_order_relaxed);
     const int code = call_on_lane(*this, &on_given_back, this, COMMTASK_NONE, nullptr);
     if (code == COMMTASK_OK) return code;
-    has_control_task_.store(false, std::memory_order_relaxed); // the next one sends another
-    n_holders_.fetch_sub(1, std::memory_order_relaxed);        // who is inside sees to it that there is another
+    // the next thread that gives a message back sends another control task
+    has_control_task_.store(false, std::memory_order_relaxed);
+    // not the last reference: the listener is not let go while a thread is inside
+    n_holders_.fetch_sub(1, std::memory_order_relaxed);
     leave();
     return code == COMMTASK_ERR_NOT_INITIALIZED ? COMMTASK_OK : code; // the library is about to end
 }
@@ -306,8 +319,8 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     std::unique_ptr<commtask_listener_s> made;
     try {
         made = std::make_unique<commtask_listener_s>(*queue, comm, tag, max_bytes, n_slots, handler, argument);
-    } catch (const std::exception&) { // refused below: no memory, or more than there could be
-    }
+        // refused below: there is not enough memory, or the size is too large
+    } catch (const std::exception&) {}
     if (made == nullptr || !runtime->listeners().add(*made)) {
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for %zu messages of %zu bytes", n_slots,
                       max_bytes);
@@ -323,7 +336,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     };
     code = wait_on_lane(*made, +open, &mine);
     if (code == COMMTASK_OK) code = mine.code;
-    // The receives were posted before this, so MPI has them when it ends.
+    // This task comes after the receives in the lane's order: when it ends, MPI has the receives.
     if (code == COMMTASK_OK) code = wait_on_lane(*made, nullptr, nullptr);
     commtask_listener_t opened = made.release();
     if (code == COMMTASK_OK) return COMMTASK_OK;

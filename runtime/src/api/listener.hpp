@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A standing receive: a ring of ordinary receives from anybody. MPI matches messages with receives in the order in which these were
-// posted, but completes them in any; so the slots stand in a queue in that order, and a message is handed on when those before it
-// were. Drivers of the communicator's lane alone touch the queue: what other threads give back they hand to them. MPI_Improbe would give
-// exact sizes, but search all unmatched messages in each progress call, and copy each message.
+// An active-message handler: a ring of ordinary receives from MPI_ANY_SOURCE. MPI matches messages
+// with receives in the order in which the receives were posted, but completes them in any order.
+// The slots therefore stand in a queue in the order of their posts, and a message is handed on
+// after the messages before it. Only progress threads of the communicator's lane touch the queue;
+// other threads hand back messages through a list. MPI_Improbe would give exact sizes, but would
+// search all unmatched messages in each progress call, and copy each message.
 #pragma once
 
 #include "base/gate.hpp"
@@ -24,7 +26,8 @@ struct message_slot;
 
 } // namespace commtask::detail
 
-/// The public handle points to it. It lives until it was closed, no receive is posted, and every kept message was released.
+/// The public handle points to it. A listener lives until it was closed, none of its receives is
+/// posted, and every kept message was released.
 struct commtask_listener_s {
     using slot = commtask::detail::message_slot;
 
@@ -35,13 +38,16 @@ struct commtask_listener_s {
     commtask_listener_s& operator=(const commtask_listener_s&) = delete;
     ~commtask_listener_s();
 
-    /// Posts all receives. A driver of the communicator's lane. @return the code of the first that was refused
+    /// Posts all receives. On a progress thread of the communicator's lane. @return the code of the
+    /// first receive that was refused
     [[nodiscard]] int open() noexcept;
-    /// Withdraws them. The same.
+    /// Cancels the receives. On a progress thread of the communicator's lane.
     void close() noexcept;
-    /// At the end of the library, when no lane is driven and some of its receives may have been given up: its memory stays.
+    /// Called at the end of the library, when no thread makes progress and some of the receives may
+    /// have been given up: the listener's memory stays.
     void abandon() noexcept { end(); }
-    /// Whoever opened it, before anybody ends it: whom to tell of the end.
+    /// Sets the function to call at the end. Called by the thread that opened the listener, before
+    /// any thread ends it.
     void tell_of_end(void (*whom)(void*), void* argument) noexcept {
         on_ended_ = whom;
         on_ended_argument_ = argument;
@@ -49,20 +55,25 @@ struct commtask_listener_s {
     /// Any thread: whether no receive is posted any more, and none will be.
     /// acquire: partner of the release in end().
     [[nodiscard]] bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
-    /// Any thread. @return COMMTASK_OK, or the code of why the driver does not know yet
+    /// Any thread. @return COMMTASK_OK, or the code of why no progress thread knows of the message
+    /// yet
     [[nodiscard]] int give_back(slot& released) noexcept;
-    /// Who ends it, when it has ended: whether no thread is giving a message back, and no control_task of one is on its way. From here on
-    /// messages are given back without.
+    /// Called by the thread that ends the listener, after its end: whether no thread is giving a
+    /// message back, and no control task of such a thread is on its way. From here on messages are
+    /// given back without a control task.
     [[nodiscard]] bool is_left_alone() noexcept { return giving_back_.close(); }
-    /// The program's or the context's part in one that has ended, when no driver and no other thread comes any more.
+    /// Drops the reference of the program or of the context. The listener has ended, and no
+    /// progress thread or other thread uses it any more.
     static void let_go(commtask_listener_s* ended) noexcept;
-    /// One who needs it less; the last one destroys it.
+    /// Drops a reference; the last one destroys the listener.
     static void drop(commtask_listener_s* which) noexcept;
-    /// Whose lane's drivers it belongs to. The queue stays when its communicator is freed, and may then be another's.
+    /// The queue whose lane's progress threads own the listener. When the communicator is freed the
+    /// queue stays, and may serve another communicator.
     [[nodiscard]] commtask::detail::comm_queue& home() const noexcept { return home_; }
-    /// As it was called. Its handle may be another's once it was freed.
+    /// The communicator of commtask_listen. After it was freed, the handle may belong to another
+    /// communicator.
     [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
-    /// Any thread. Whether the communicator was not freed.
+    /// Any thread. Whether the communicator has not been freed.
     [[nodiscard]] bool has_communicator() const noexcept;
 
 private:
@@ -79,7 +90,8 @@ private:
     static void on_given_back(const commtask_status* status, void* self) noexcept;
 
     commtask::detail::comm_queue& home_;
-    const std::uint64_t home_life_; ///< Its communicator, as it was at the beginning.
+    /// Identifies the communicator, as home_ had it at the beginning.
+    const std::uint64_t home_life_;
     const MPI_Comm comm_;
     const int tag_;
     const std::size_t max_bytes_;
@@ -88,19 +100,22 @@ private:
     std::unique_ptr<std::byte[]> memory_;
     std::vector<slot> slots_;
 
-    // The driver's.
-    slot* first_ = nullptr; ///< The receive that was posted first among those that were not handed on.
+    // Of the progress thread.
+    slot* first_ = nullptr; ///< The receive that was posted first among the ones not handed on.
     slot* last_ = nullptr;
     bool is_closed_ = false;
-    bool has_warned_ = false;           ///< Of a slot without memory for its next receive.
-    void (*on_ended_)(void*) = nullptr; ///< Null once it was told.
+    bool has_warned_ = false;           ///< About a slot without memory for its next receive.
+    void (*on_ended_)(void*) = nullptr; ///< Null once it was called.
     void* on_ended_argument_ = nullptr;
 
     // Of any thread.
     std::atomic<slot*> given_back_{nullptr};
-    std::atomic<bool> has_control_task_{false}; ///< One is on its way that has not looked at them yet.
-    commtask::detail::gate giving_back_; ///< Inside: threads that give a message back, and the control tasks of such.
-    std::atomic<std::size_t> n_holders_{1}; ///< The program or the context, and every message that is out of the queue.
+    /// A control task is on its way that has not fetched given_back_ yet.
+    std::atomic<bool> has_control_task_{false};
+    /// Inside: threads that give a message back, and their control tasks.
+    commtask::detail::gate giving_back_;
+    /// The program or the context, every message that is out of the queue, and a control task.
+    std::atomic<std::size_t> n_holders_{1};
     std::atomic<bool> has_ended_{false};
 };
 
@@ -112,23 +127,26 @@ struct message_slot {
     commtask_listener_s* of = nullptr;
     std::byte* memory = nullptr;
     commtask_t receive = COMMTASK_NULL; ///< While it is posted.
-    message_slot* next = nullptr;       ///< In the queue, or among those given back.
-    bool is_over = false;               ///< The receive has ended, and waits for those before it.
+    message_slot* next = nullptr;       ///< In the queue, or in the list of given-back slots.
+    bool is_over = false;               ///< The receive has ended; earlier receives may not have.
     bool is_withdrawn = false;
 };
 
-/// Those of a context, so that commtask_finalize ends what the program has not. A lock, since they come and go rarely.
+/// The listeners of a context, so that commtask_finalize ends the ones that the program has not
+/// ended. A lock suffices: listeners are opened and closed rarely.
 class listener_book {
 public:
     /// Any thread. @return false without memory
     [[nodiscard]] bool add(commtask_listener_s& made) noexcept;
-    /// @return whether it was there
+    /// @return whether the listener was in the book
     [[nodiscard]] bool remove(const commtask_listener_s& ended) noexcept;
-    /// Any thread.
+    /// Any thread. Whether a listener receives on the queue's communicator.
     [[nodiscard]] bool has_one_of(const comm_queue& queue) noexcept;
-    /// Before the end: asks the drivers to withdraw all receives. Waits for nothing.
+    /// Called before the end: asks the progress threads to cancel all receives. Does not wait.
     void close_all() noexcept;
-    /// At the end, when no lane is driven. @param are_given_up  receives that could not be canceled may be among theirs
+    /// Called at the end, when no thread makes progress.
+    /// @param are_given_up  receives that could not be canceled may be among the listeners'
+    /// receives
     void forget_all(bool are_given_up) noexcept;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists and arrays as numbers, whatever they are arrays of. One that the operation has not is empty, so that two operations of a
-// kind have the same ones.
+// Writes lists and arrays as numbers, whatever their element type. A list that the operation does
+// not have is empty, so that two operations of a kind have the same lists.
 #include "api/noted_lists.hpp"
 
 #include "core/operation_traits.hpp"
@@ -53,7 +53,7 @@ void add_arrays(lists& to, const names_of_arrays& names, const commtask_op& op, 
     } else {
         add<MPI_Count>(to, names.counts, side.counts, count);
     }
-    // Those between neighbors of several types are MPI_Aint in both forms.
+    // Displacements of typed neighborhood collectives are MPI_Aint in both forms.
     if (are_ints && !(has_types && kind.family == operation_family::neighborhood)) {
         add<int>(to, names.displacements, side.displs, count);
     } else {
@@ -70,7 +70,8 @@ void add_arrays(lists& to, const names_of_arrays& names, const commtask_op& op, 
     if (kind.has_sources) add<int>(all, "sources", op.sources, n.recv = op.source);
     if (!kind.has_arrays()) return all;
     const errors_come_back scope;
-    if (!kind.has_dests && find_used_lengths(op, n) != MPI_SUCCESS) n = {}; // the run will say what is wrong
+    // the run will report the error
+    if (!kind.has_dests && find_used_lengths(op, n) != MPI_SUCCESS) n = {};
     if (kind.has_send_arrays()) {
         add_arrays(all, {"send counts", "send displacements", "send datatypes"}, op, op.send, n.send);
     }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the lists and arrays of recorded operations hold, for COMMTASK_PLAN_CHECK=1: their addresses say nothing of it, and what a
-// program has changed in place is in none of the plan's persistent requests.
+// The contents of the lists and arrays of recorded operations, for COMMTASK_PLAN_CHECK=1. The
+// addresses of lists say nothing about their contents, and the plan's persistent requests do not
+// have the values that a program has changed in place.
 #pragma once
 
 #include "core/plan.hpp"
 
 namespace commtask::detail {
 
-/// A driver, since MPI is asked how long arrays are. Without memory nothing is noted.
+/// On a progress thread, since MPI is asked for the lengths of arrays. Without memory nothing is
+/// noted.
 void note_lists(commtask_plan_s& recorded) noexcept;
 
 } // namespace commtask::detail

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partitions. What a compute thread calls when it has filled some is an atomic exchange and a countdown for each group that they
-// reach into; the last one of a group hands its message to the worker. Recording asks MPI for the size of a datatype, so it waits
-// for a driver.
+// Partitions. When a compute thread has filled partitions, it pays for an atomic exchange and a
+// countdown for each group of elements that they reach into. The last countdown of a group hands
+// the group's message to the worker. Recording asks MPI for the size of a datatype, and waits for a
+// progress thread to do so.
 #include "api/partitions.hpp"
 
 #include "api/run_in_progress_call.hpp"
@@ -21,7 +22,7 @@ struct type_layout {
     int mpi_code = MPI_SUCCESS;
 };
 
-/// A driver.
+/// On a progress thread.
 [[nodiscard]] type_layout ask_layout(MPI_Datatype type) noexcept {
     const errors_come_back errors;
     type_layout asked;
@@ -33,7 +34,7 @@ struct type_layout {
     return asked;
 }
 
-/// Two with one tag could not be told apart: their groups leave in any order.
+/// Two such members with one tag could not be told apart: their groups leave in any order.
 [[nodiscard]] bool is_taken(plan& in, const commtask_op& wanted) noexcept {
     for (std::size_t i = 0; i < in.n_posted(); ++i) {
         const commtask_op& other = in.posted(i).op;
@@ -50,14 +51,14 @@ struct type_layout {
     return static_cast<const char*>(buffer) + element * extent;
 }
 
-/// The counters of one that sends. @throws std::bad_alloc
+/// Makes the counters of a member that sends. @throws std::bad_alloc
 void make_counters(partition_set& parts) {
     if (!parts.sends) return;
     parts.filled_for = std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(parts.n_partitions));
     parts.n_unfilled = std::make_unique<std::array<std::atomic<std::uint32_t>, 2>[]>(parts.groups.count());
 }
 
-/// What goes as one message. @throws std::bad_alloc
+/// Makes the member that sends or receives one group as one message. @throws std::bad_alloc
 [[nodiscard]] plan_member make_group(const plan_member& whole, const partition_set& parts, std::uint32_t group,
                                      int tag_upper_bound, std::int64_t element_bytes) {
     const std::int64_t begin = parts.groups.begin_of(group);
@@ -126,13 +127,14 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     parts->sends = sends;
     make_counters(*parts);
     std::vector<std::uint32_t> groups(parts->groups.count());
-    const bool was_spoilt = std::exchange(into.is_spoilt, true); // until all groups are there, and what sums them up
+    // until all groups and the member behind them are recorded
+    const bool was_spoilt = std::exchange(into.is_spoilt, true);
     for (std::uint32_t group = 0; group < groups.size(); ++group) {
         groups[group] = parts->first_group + group;
         if (into.add(make_group(whole, *parts, group, tag_upper_bound, layout.bytes)) == nullptr) return COMMTASK_OK;
     }
     whole.predecessors = std::move(groups);
-    whole.flags |= COMMTASK_RUN_AFTER_FAILURE; // it says what its groups came to
+    whole.flags |= COMMTASK_RUN_AFTER_FAILURE; // it reports how its groups ended
     whole.partitions = std::move(parts);
     posted = into.add(std::move(whole));
     into.is_spoilt = was_spoilt || posted == nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Members in partitions, as plans record and change them: a send or receive for each group of elements, held if it is sent, and
-// one member behind them that the program knows.
+// Members in partitions, as plans record and change them. Each group of elements has a send or a
+// receive; the sends are deferred. Behind the groups comes one member, which is the one that the
+// program knows.
 #pragma once
 
 #include "core/plan.hpp"
@@ -15,18 +16,20 @@
 
 namespace commtask::detail {
 
-/// Records one. @param posted  its task in the first run, or null without memory
-/// @return COMMTASK_OK, or a code with a sentence: its datatype has no size, or its tag is taken
+/// Records a member in partitions.
+/// @param posted  its task in the first run, or null without memory
+/// @return COMMTASK_OK, or a code with a sentence: the datatype has no size, or the tag is taken
 /// @throws std::bad_alloc
 [[nodiscard]] int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted);
 
-/// Gives its groups the buffers of `wanted`. After try_change().
+/// Gives the member's groups the buffers of `wanted`. After try_change().
 void rebind_groups(plan& of, const plan_member& whole, const commtask_op& wanted) noexcept;
 
-/// Whether a plan has such a member. @return COMMTASK_OK, or a code with a sentence
+/// Whether the plan has this member. @return COMMTASK_OK, or a code with a sentence
 [[nodiscard]] int check_member(commtask_plan_t plan, std::size_t member) noexcept;
 
-/// For questions that come in a loop: where the worker shares its core, asking must bring the answer forward.
+/// For a question that the program asks in a loop: where the worker shares its core, the question
+/// also makes progress.
 template <typename IsDone>
 [[nodiscard]] bool look_once(context& runtime, IsDone&& is_done) noexcept {
     if (is_done()) return true;

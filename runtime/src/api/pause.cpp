@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_pause and commtask_resume. What goes with a pause, CPU masks and DLB's idea of who has a core, is done by the workers
-// themselves: the caller is a compute thread, or one that answers a signal, and must not pay for it.
+// commtask_pause and commtask_resume. The workers themselves change CPU masks and tell DLB which
+// core is free: the caller is a compute thread, or a thread that answers a signal, and must not pay
+// for it.
 #include "api/context.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
 
 #include <commtask/commtask.h>
 
-// Of the library DLB (Dynamic Load Balancing), where the process has it: lends a core of this process to others.
+// Of the library DLB (Dynamic Load Balancing), if the process has it: DLB lends a core of this
+// process to other processes.
 extern "C" {
 [[gnu::weak]] int DLB_LendCpu(int cpu);
 [[gnu::weak]] int DLB_ReclaimCpu(int cpu);
@@ -16,7 +18,8 @@ extern "C" {
 
 namespace commtask::detail {
 
-/// The program's threads may use the core of a worker that rests, and leave it when the worker is about to go on.
+/// The program's threads may use the core of a worker that rests, and leave the core when the
+/// worker is about to go on.
 void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
     const std::lock_guard guard{lending_};
     if (lent_.contains(place_.lane_cpus[lane]) == is_lent) return;
@@ -37,7 +40,7 @@ void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
 } catch (const std::bad_alloc&) { // the masks stay as they are
 }
 
-/// The workers have ended, and nobody else may have a core that one of them had lent.
+/// The workers have ended: takes back every core that a worker had lent.
 void context::take_back_cores() noexcept {
     if (&DLB_ReclaimCpu == nullptr) return;
     for (const int cpu : place_.lane_cpus) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans and their members. plan_start.cpp starts them; what changes a plan is done while there is no run, by one thread at a
-// time; what compute threads call is one or two loads and an atomic operation.
+// Plans and their members. plan_start.cpp starts plans. A plan is changed between runs, by one
+// thread at a time. A call from a compute thread costs one or two loads and an atomic operation.
 #include "core/plan.hpp"
 #include "api/context.hpp"
 #include "api/partitions.hpp"
@@ -37,7 +37,7 @@ int check_member(commtask_plan_t plan, std::size_t member) noexcept {
 
 namespace {
 
-/// Changes one member while there is no run.
+/// Changes one member between runs.
 template <typename Change>
 [[nodiscard]] int change_member(commtask_plan_t plan, std::size_t member, Change&& change) noexcept {
     const context* const runtime = context::current();
@@ -123,7 +123,8 @@ int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) 
     if (task == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
     plan_member& asked = plan->posted(member);
     commtask::detail::task* found = plan->started_of(asked);
-    if (found == nullptr) found = plan->unended_of(asked); // there is one: the first run's are made with the plan
+    // not null: the first run's tasks are made with the plan
+    if (found == nullptr) found = plan->unended_of(asked);
     found->life.take_reference();
     *task = static_cast<commtask_t>(found);
     return COMMTASK_OK;
@@ -134,7 +135,7 @@ size_t commtask_plan_size(commtask_plan_t plan) noexcept {
 }
 
 int commtask_plan_release(commtask_plan_t* plan) noexcept {
-    if (plan != nullptr && plan_book::free_left(*plan)) { // whether the library runs again or not
+    if (plan != nullptr && plan_book::free_left(*plan)) { // whether or not the library runs again
         *plan = COMMTASK_PLAN_NULL;
         return COMMTASK_OK;
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plans of a context, so that commtask_finalize can give back what the program has not, and so that a file is not closed under a
-// plan. A lock, since plans are made and given back rarely. A handle that the program still has stays safe to use: commtask_finalize
-// leaves an empty plan behind it, some hundred bytes, until the program gives it back; and the whole plan, for good, where a worker
-// does not come back.
+// The plans of a context. commtask_finalize releases the plans that the program has not released,
+// and a file is not closed while a plan uses it. A lock suffices: plans are made and released
+// rarely. A handle that the program still has stays safe to use: commtask_finalize leaves an empty
+// plan of some hundred bytes until the program releases it. Where a worker does not return, the
+// whole plan stays for good.
 #pragma once
 
 #include "core/plan.hpp"
@@ -20,26 +21,32 @@ public:
     /// Any thread. @return false without memory
     [[nodiscard]] bool add(commtask_plan_s& made) noexcept;
     void remove(const commtask_plan_s& released) noexcept;
-    /// The thread that records, first: the recording's datatypes are given back with the plans of the context that is there then.
+    /// Called first, by the thread that records: the recording's datatypes are freed with the plans
+    /// of the context that exists then.
     static void begin_recording(commtask_plan_s& begun) noexcept;
     static void end_recording(const commtask_plan_s& ended) noexcept;
 
-    /// A driver, and the plan is being changed: MPI forgets it, whoever waits for its next run is told, and it is gone.
+    /// On a progress thread, with the plan being changed: frees the plan's requests and datatypes
+    /// in MPI, tells the tasks that wait for its next run, and destroys the plan.
     static void destroy(commtask_plan_s& released) noexcept;
 
-    /// At the end, when no lane is driven. MPI keeps the requests of one whose run was given up. Of a recording that is open it forgets
-    /// the datatypes; the rest is its thread's.
+    /// Called at the end, when no thread makes progress. If a plan's run was given up, MPI keeps
+    /// the plan's requests. Of an open recording only the datatypes are freed; the thread that
+    /// records frees the rest.
     void forget_all() noexcept;
-    /// Under commtask-run, at the end of the program's use, by who drives all lanes: the same for the program's plans. Those that the
-    /// interposer has made of the program's requests go on.
+    /// Under commtask-run, at the end of the program's use, by the thread that has all progress
+    /// locks: like forget_all(), for the program's plans alone. Plans that the interposer made of
+    /// the program's requests go on.
     void forget_programs() noexcept;
-    /// Instead of forget_all(), if a driver does not come back: it may be inside MPI with a member. Only the handles become useless.
+    /// Called instead of forget_all() if a progress thread does not return: it may be inside MPI
+    /// with a member. Only the handles become useless.
     void leave_all() noexcept;
-    /// Any thread. Frees what the three above have left of a plan, unless a driver has it.
-    /// @return false: they have left nothing of this one
+    /// Any thread. Frees what forget_all(), forget_programs() or leave_all() has left of a plan,
+    /// unless a progress thread uses it.
+    /// @return false: nothing is left of this plan
     [[nodiscard]] static bool free_left(const commtask_plan_s* left) noexcept;
 
-    /// Any thread. How many members, of all plans, are such.
+    /// Any thread. Counts the members of all plans for which `is_such` is true.
     template <typename Is>
     [[nodiscard]] std::size_t count_members(Is&& is_such) noexcept {
         const std::lock_guard guard{mutex_};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a post's options say, and whether they can be meant. A structure of an older version of the library is shorter, so the last
-// fields are read through functions here.
+// Reads and checks the options of a post. The last fields are read through functions here, since a
+// structure of an older version of the library is shorter.
 #include "api/posting.hpp"
 
 #include "base/last_error.hpp"
@@ -11,7 +11,7 @@
 namespace commtask::detail {
 namespace {
 
-/// A task's references are counted, so there cannot be more.
+/// The largest count of references that a task can have.
 constexpr std::size_t most_predecessors = (std::size_t{1} << 28U) - 1;
 
 constexpr std::uint32_t public_flags =

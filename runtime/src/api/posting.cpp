@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of a post. A wrong argument was refused before, so only memory can be missing; and a lane's queue can be full, where the
-// caller does not want to wait.
+// The steps of a post. Wrong arguments were refused before. A step fails only without memory, or if
+// the lane's queue is full and the caller does not want to wait.
 #include "api/posting.hpp"
 
 #include "api/keeping.hpp"
@@ -62,7 +62,7 @@ int posting::write(std::uint32_t n_more_references) noexcept {
     starts_here_ = must_start_now(op, kind, flags, n_predecessors_);
     slot_->begin_operation(op, queue, flags,
                            (task_out_ != nullptr ? 2 : 1) + (starts_here_ ? 1 : 0) + n_more_references);
-    if (starts_here_) slot_->run.now = phase::posted; // until the lane has taken it over
+    if (starts_here_) slot_->run.now = phase::posted; // until the lane has accepted it
     slot_->op.comm = comm;
     is_written_ = true;
     if (options != nullptr) {
@@ -78,7 +78,8 @@ int posting::write(std::uint32_t n_more_references) noexcept {
         slot_->trace_id = trace_id_ = traced != nullptr ? traced->records().new_id() : 0;
     }
     if (kind.computes) slot_->modes = modes_of_this_thread();
-    // The request of an attach moves into the slot; the caller's variable becomes null when the post has succeeded.
+    // The request of an attach moves into the slot; after a successful post the caller's variable
+    // is MPI_REQUEST_NULL.
     static_assert(sizeof(MPI_Request) <= sizeof slot_->mpi_status);
     if (kind.takes_request) std::memcpy(slot_->mpi_status, op.result, sizeof(MPI_Request));
     return must_keep(*slot_, kind) ? keep_arguments(runtime, *slot_) : static_cast<int>(COMMTASK_OK);

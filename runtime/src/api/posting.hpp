@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A post that is more than a plain message (post.cpp): its options, its turn in program order, and what is kept for it. Each path is
-// a function of its own, in a file of its own, which takes the steps of `posting` that it needs. The destructor takes back what no
-// lane has, so no path undoes anything itself.
+// A post that is more than a plain message (post.cpp): its options, its turn in program order, and
+// the arguments that are kept for it. Each path is a function of its own, in a file of its own, and
+// takes the steps of `posting` that it needs. The destructor takes back everything that was not
+// handed to a lane, so no path undoes anything itself.
 #pragma once
 
 #include "api/context.hpp"
@@ -29,7 +30,7 @@ public:
     const commtask_options* const options;
     comm_queue& queue;
     const operation_traits& kind;
-    MPI_Comm comm;       ///< The task's: of a striped communicator, the queue's.
+    MPI_Comm comm;       ///< The task's: if the communicator is striped, the queue's.
     std::uint32_t flags; ///< Of the task.
 
     [[nodiscard]] bool may_wait() const noexcept { return (flags & COMMTASK_TRY) == 0; }
@@ -40,15 +41,16 @@ public:
 
     /// Takes memory for the task.
     [[nodiscard]] int begin() noexcept;
-    /// Takes memory for its turn, if it may have to wait, or others for it. @param flags_of_turn  by which it is ordered
+    /// Takes memory for the task's turn, if the task may have to wait for others or others for it.
+    /// @param flags_of_turn  give the order of the turn
     [[nodiscard]] int make_turn(std::uint32_t flags_of_turn) noexcept;
     void unmake_turn() noexcept;
-    /// Writes the task, with its options, and keeps what the program may free.
-    /// @param n_more_references  beside the worker's and the handle's
+    /// Writes the task with its options, and keeps the arguments that the program may free.
+    /// @param n_more_references  in addition to the worker's and the handle's
     [[nodiscard]] int write(std::uint32_t n_more_references = 0) noexcept;
-    /// Hands the task to its lane, in the turn that was made.
+    /// Hands the task to its lane, and takes the turn that was made.
     [[nodiscard]] int hand_over() noexcept;
-    /// In place of hand_over(), when a lane has the task.
+    /// Called instead of hand_over(), when a lane has the task already.
     void was_posted(bool is_ordered) noexcept;
 
 private:
@@ -57,10 +59,11 @@ private:
     commtask_t* const task_out_;
     std::uint32_t n_predecessors_ = 0;
     bool is_written_ = false;
-    bool starts_here_ = false; ///< Before the post returns, which has a reference for that.
-    task* slot_ = nullptr;     ///< Null: a lane has it.
+    /// The submitter starts the task before the post returns, and has a reference for that.
+    bool starts_here_ = false;
+    task* slot_ = nullptr; ///< Null: a lane has it.
     turn* its_turn_ = nullptr;
-    std::uint64_t begin_ns_ = 0; ///< This and the next one only with observers.
+    std::uint64_t begin_ns_ = 0; ///< This and trace_id_ are set only with observers.
     std::uint64_t trace_id_ = 0;
 };
 
@@ -70,10 +73,10 @@ private:
                                 const comm_queue& queue) noexcept;
 /// The ticket of the options, or null.
 [[nodiscard]] const commtask_ticket* ticket_of(const commtask_options* options) noexcept;
-/// Where the options say that the task was created.
+/// The source location that the options give.
 [[nodiscard]] source_place source_of(const commtask_options* options) noexcept;
 [[nodiscard]] std::uint32_t count_predecessors(const commtask_options& options) noexcept;
-/// `visit(task&)` of each predecessor.
+/// Calls `visit(task&)` for each predecessor.
 template <typename Visit>
 void for_each_predecessor(const commtask_options& options, Visit&& visit) noexcept {
     const auto visit_one = [&](task* predecessor) {
@@ -83,32 +86,34 @@ void for_each_predecessor(const commtask_options& options, Visit&& visit) noexce
     for (std::size_t i = 0; i < options.n_events; ++i) visit_one(options.events[i]);
 }
 
-/// Whether it was taken for this communicator. Whether it is still to be used, the program order knows (post_order.cpp).
+/// Whether the ticket was taken for this communicator. The program order knows whether the ticket
+/// is unused (post_order.cpp).
 [[nodiscard]] int check_ticket(const commtask_ticket& ticket, const comm_queue& queue) noexcept;
 
 // The ways of a post ------------------------------------------------------------------------------------------------------
 
-/// In its place in program order, if it has one (post_order.cpp).
+/// Posts in the task's place in program order, if it has one (post_order.cpp).
 [[nodiscard]] int post_in_order(posting& made) noexcept;
-/// In the place that was taken earlier.
+/// Posts in the place that was taken earlier.
 [[nodiscard]] int post_with_ticket(posting& made, const commtask_ticket& ticket) noexcept;
-/// On a window, whose epochs the program may open and close (post_window.cpp).
+/// Posts on a window, whose epochs the program may open and close (post_window.cpp).
 [[nodiscard]] int post_on_window(posting& made) noexcept;
-/// On a communicator that several lanes serve (striping.cpp).
+/// Posts on a communicator that several lanes serve (striping.cpp).
 [[nodiscard]] int post_striped(context& runtime, const commtask_op& op, const commtask_options* options,
                                comm_queue& home, commtask_t* task) noexcept;
 
 // Of post.cpp -------------------------------------------------------------------------------------------------------------
 
-/// Whether a post could be done. @return COMMTASK_OK, or the code of what is wrong
+/// Checks everything about a post. @return COMMTASK_OK, or the code of the error
 [[nodiscard]] int check_post(context& runtime, const commtask_op& op, const commtask_options* options,
                              const comm_queue& queue) noexcept;
-/// Partitions are for plans.
+/// Operations in partitions are for plans alone.
 [[nodiscard]] int refuse_single_partitions(const operation_traits& operation) noexcept;
-/// Posts on this queue, whose communicator for the task is `comm`.
+/// Posts on this queue. @param comm  the communicator for the task
 [[nodiscard]] int post_on_queue(context& runtime, const commtask_op& op, const commtask_options* options,
                                 comm_queue& queue, MPI_Comm comm, commtask_t* task) noexcept;
-/// Posts a task that does nothing on this queue, whose communicator may be freed. @param comm  a failure is reported to its handler
+/// Posts a task that does nothing on this queue, whose communicator may have been freed.
+/// @param comm  the error handler of this communicator gets a failure
 [[nodiscard]] int post_nothing(comm_queue& queue, MPI_Comm comm, const commtask_options* options,
                                commtask_t* task) noexcept;
 

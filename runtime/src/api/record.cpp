@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording. A post is checked as always; what cannot be done again is refused at once, so that a plan that was made can be
-// started. MPI's part is left to the worker at the end, once for all members.
+// Recording. A post is checked as always; an operation that cannot be repeated is refused at once,
+// so that every recorded plan can be started. MPI's part, once for all members, is left to the
+// worker at the end.
 #include "api/record.hpp"
 
 #include "api/context.hpp"
@@ -24,7 +25,7 @@
 namespace commtask::detail {
 namespace {
 
-/// A thread that ends while it records leaves nothing behind.
+/// Drops the recording of a thread that ends.
 struct end_of_thread {
     ~end_of_thread() {
         if (recorded_here == nullptr) return;
@@ -33,7 +34,7 @@ struct end_of_thread {
     }
 };
 
-/// What is right in a post and wrong in a recording.
+/// Refuses options and operations that are right in a post and wrong in a recording.
 [[nodiscard]] int check_replay(const plan& into, const operation_traits& kind,
                                const commtask_options* options) noexcept {
     if (kind.takes_request) return refuse(COMMTASK_ERR_ARGUMENT, "attach cannot be recorded: its request exists once");
@@ -100,7 +101,7 @@ struct end_of_thread {
     return made;
 }
 
-/// The program may free its datatypes when it has posted them.
+/// The program may free its datatypes after a post.
 [[nodiscard]] int keep_posted_types(commtask_plan_s& into, plan_member& made) noexcept {
     if (!may_make_types(made.op)) return COMMTASK_OK;
     int mpi_code = MPI_SUCCESS;
@@ -114,7 +115,7 @@ struct end_of_thread {
         operation_of(made.op.kind).name);
 }
 
-/// What MPI says of a member that it cannot make.
+/// Makes a sentence of MPI's error for a member that MPI cannot make.
 [[nodiscard]] int refuse_member(const plan_member& member, int mpi_code) noexcept {
     const errors_come_back scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -129,7 +130,8 @@ struct end_of_thread {
                   text.data());
 }
 
-/// A driver. @return the first member that MPI cannot make, with MPI's code; null: all are made
+/// On a progress thread.
+/// @return the first member that MPI cannot make, with MPI's code; null: all are made
 [[nodiscard]] plan_member* prepare_all(plan& made, int& mpi_code) noexcept {
     for (plan_member& member : made) {
         mpi_code = member.queue->served_by->engine.below().prepare(member);
@@ -140,7 +142,8 @@ struct end_of_thread {
 
 } // namespace
 
-/// Begun before commtask_finalize. Nothing was prepared with MPI but datatypes, and those it has freed, unless tasks were left behind.
+/// Drops a recording that was begun before commtask_finalize. The recording had nothing in MPI but
+/// datatypes, and commtask_finalize has freed these, unless the context was left as it is.
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
     plan_book::end_recording(*dropped);
@@ -155,7 +158,7 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
     int code = COMMTASK_OK;
     if (into.session != runtime.session_number()) return drop_old_recording();
     comm_queue* queue = [&] {
-        const pause_recording scope; // the worker may have to look at the communicator
+        const pause_recording scope; // the worker may have to ask MPI about the communicator
         return runtime.queue_of(op.comm, code);
     }();
     if (queue == nullptr) return code;
@@ -174,7 +177,7 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
         } else {
             slot = into.add(std::move(made));
         }
-    } catch (const std::bad_alloc&) { // slot says so
+    } catch (const std::bad_alloc&) { // slot is null then
     }
     if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a member of a plan");
     if (task_out == nullptr) return COMMTASK_OK;

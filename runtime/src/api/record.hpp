@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posts that are recorded instead of done: what commtask_post needs to know of it.
-// The price is the look at a variable of the thread in every post.
+// Posts that are recorded instead of done: the interface for commtask_post. Every post pays for one
+// load of a thread-local variable.
 #pragma once
 
 #include "core/lane.hpp"
@@ -17,14 +17,15 @@ namespace commtask::detail {
 
 class context;
 
-/// The plan that the calling thread records; one that does not has none.
+/// The plan that the calling thread records, or null.
 inline thread_local constinit commtask_plan_s* recorded_here = nullptr;
-/// Whether its posts are for that plan. Those of callbacks that it runs meanwhile, because it drives, are not.
+/// Whether the thread's posts go into that plan. Posts of callbacks that the thread runs meanwhile,
+/// while it makes progress, do not.
 [[nodiscard]] inline bool is_recording() noexcept {
     return recorded_here != nullptr && recorded_here->is_recorded_in_progress_call == in_progress_call();
 }
 
-/// While one of these lives, the thread's posts are posts.
+/// While an object of this class lives, the thread's posts are not recorded.
 class pause_recording {
 public:
     pause_recording() noexcept : before_(std::exchange(recorded_here, nullptr)) {}
@@ -36,11 +37,12 @@ private:
     commtask_plan_s* const before_;
 };
 
-/// A post on a thread that records.
+/// Records a post of a thread that records.
 [[nodiscard]] int record(context& runtime, const commtask_op& op, const commtask_options* options,
                          commtask_t* task_out) noexcept;
 
-/// Somebody wants to start or change a plan that is running, or that was recorded before commtask_finalize.
+/// Refuses to start or change a plan that is running, or that was recorded before
+/// commtask_finalize.
 [[nodiscard]] int refuse_running(const plan& busy) noexcept;
 
 } // namespace commtask::detail

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// COMMTASK_PLAN_CHECK=1: a program that starts a plan where it once posted records what it would post, and the two are compared.
-// What is posted anew costs as much as without a plan: this is for finding out why results are wrong, not for every day.
+// COMMTASK_PLAN_CHECK=1: where a program starts a plan, it also records the operations that it
+// would post, and this file compares the recording with the plan. Recording costs as much as
+// posting without a plan: use the check to find out why results are wrong, not in production.
 #include "api/context.hpp"
 #include "api/noted_lists.hpp"
 #include "api/record.hpp"
@@ -26,10 +27,11 @@
 namespace commtask::detail {
 namespace {
 
-/// What the two sides of a difference are called; empty if there is none.
+/// Names both sides of a difference; empty if there is none.
 using difference = std::string;
 
-/// Of what says nothing to a reader: addresses, and MPI's handles, which are numbers in some MPIs.
+/// For values whose text says nothing to a reader: addresses, and MPI's handles, which are numbers
+/// in some MPIs.
 template <typename Value>
 [[nodiscard]] difference compare_handles(const char* what, const Value& planned, const Value& posted) {
     return planned == posted ? difference{} : "another " + std::string(what);
@@ -62,7 +64,8 @@ template <typename... Differences>
         [&] { return has_types || are_same_types(planned.type, posted.type) ? "" : "another " + side + " datatype"; });
 }
 
-/// Of two operations of a kind: what their lists and arrays hold, wherever these lie.
+/// For two operations of a kind: compares the contents of their lists and arrays, wherever these
+/// are stored.
 [[nodiscard]] difference compare_lists(const std::vector<noted_list>& planned, const std::vector<noted_list>& posted) {
     for (std::size_t i = 0; i < planned.size() && i < posted.size(); ++i) {
         const std::vector<std::int64_t>& one = planned[i].entries;
@@ -85,7 +88,7 @@ template <typename... Differences>
     return {};
 }
 
-/// Their number is the count of the side that is not there.
+/// The number of partitions is stored as the count of the operation's unused side.
 [[nodiscard]] difference compare_partitions(const commtask_op& planned, const commtask_op& posted) {
     const operation_traits& kind = operation_of(planned.kind);
     if (!kind.has_partitions) return {};
@@ -131,7 +134,8 @@ template <typename... Differences>
         if (found.empty() && i < planned.lists.size() && i < posted.lists.size()) {
             found = compare_lists(planned.lists[i], posted.lists[i]);
         }
-        // What one in partitions waits for is its groups; they wait for what the program said.
+        // A member in partitions has its groups as predecessors; the groups have the predecessors
+        // that the program gave.
         if (found.empty() && one.partitions) {
             found = compare_members(planned[one.partitions->first_group], posted[other.partitions->first_group]);
         }
@@ -157,7 +161,8 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
         return refuse(COMMTASK_ERR_ARGUMENT, "this thread is not recording: commtask_record_begin comes first");
     }
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
-    if (plan->has_outlived_runtime()) { // it cannot be compared with: the recording is over, as with any difference
+    // no comparison is possible; the recording ends, as after any difference
+    if (plan->has_outlived_runtime()) {
         static_cast<void>(commtask_record_end(nullptr));
         return refuse_running(*plan);
     }
@@ -165,14 +170,15 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
     commtask_plan_s& posted = *recorded_here;
     if (runtime == nullptr || posted.session != runtime->session_number()) return commtask_record_end(nullptr);
     difference found;
-    static std::mutex noting; // a callback is a driver beside another lane's
+    static std::mutex noting; // a callback runs beside the progress thread of another lane
     const int noted = run_in_progress_call([&] {
         const std::lock_guard guard{noting};
         note_lists(posted);
-        if (plan->lists.empty()) note_lists(*plan); // as they are now: it was recorded without the variable
+        // with their present contents: the plan was recorded without COMMTASK_PLAN_CHECK
+        if (plan->lists.empty()) note_lists(*plan);
         try {
             found = compare_plans(*plan, posted);
-        } catch (const std::bad_alloc&) { // not named, then
+        } catch (const std::bad_alloc&) { // the difference is not named then
         }
     });
     if (noted != COMMTASK_OK) return noted; // the recording goes on

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first task of a communicator. Only a driver may ask MPI about it, so a submitter sends a task ahead and waits for it; one
-// that must not wait is told to come again.
+// The first task of a communicator. Only a progress thread may ask MPI about the communicator, so a
+// submitter posts a control task first and waits for it. A submitter that must not wait gets
+// COMMTASK_AGAIN.
 #include "api/context.hpp"
 
 #include "base/last_error.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For calls that need MPI and are not tasks: a driver does them between two operations, and the caller waits. In a callback
-// the caller is the driver. What threads ask of one communicator's lane excludes each other; a callback of
-// another lane's is beside it.
+// For work that needs MPI and is not a task: a progress thread runs it between two operations, and
+// the caller waits. In a callback the caller is the progress thread. Functions that threads run on
+// one communicator's lane exclude each other; a function that a callback of another lane runs may
+// run at the same time.
 #pragma once
 
 #include "api/record.hpp"
@@ -13,7 +14,7 @@
 
 namespace commtask::detail {
 
-/// @param comm  whose first lane does it
+/// @param comm  the first lane of this communicator runs `function`
 /// @return COMMTASK_OK: `function()` has run; or the code of why it has not
 template <typename Function>
 [[nodiscard]] int run_in_progress_call(Function&& function, MPI_Comm comm = MPI_COMM_WORLD) noexcept {

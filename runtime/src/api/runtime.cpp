@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_init and commtask_finalize. The first is collective, and costs a little more for the ranks to agree after each of
-// its steps; the second is not, so that a rank may give up by itself.
+// commtask_init and commtask_finalize. commtask_init is collective: after each of its steps the
+// ranks agree, which costs a little more. commtask_finalize is not collective, so that a rank may
+// give up by itself.
 #include "api/starting.hpp"
 
 #include "api/context.hpp"
@@ -37,7 +38,7 @@
 namespace commtask::detail {
 namespace {
 
-/// @return COMMTASK_OK if MPI can be called; a code with a sentence if not.
+/// @return COMMTASK_OK if MPI can be called; otherwise a code with a sentence.
 [[nodiscard]] int check_mpi() {
     int is_initialized = 0;
     int is_finalized = 0;
@@ -76,7 +77,8 @@ namespace {
                   thread_level_text(thread_level));
 }
 
-/// @return COMMTASK_OK if this is the MPI that the library was built for, or a code with a sentence.
+/// @return COMMTASK_OK if this is the MPI that the library was built for, or a code with a
+/// sentence.
 [[nodiscard]] int check_library() {
     return guarded([] {
         const auto reason = why_mpi_does_not_fit();
@@ -84,32 +86,32 @@ namespace {
     });
 }
 
-/// Whether all ranks run this version. The first that they say to each other, and in every version these two numbers: what they say
-/// after that may differ. Collective.
+/// Whether all ranks run this version. In every version the ranks exchange these two numbers before
+/// anything else, since later messages may differ between versions. Collective.
 [[nodiscard]] bool collective_has_one_version() {
     constexpr std::int64_t version =
         (COMMTASK_VERSION_MAJOR * 1000 + COMMTASK_VERSION_MINOR) * 1000 + COMMTASK_VERSION_PATCH;
     const std::array<std::int64_t, 2> mine{version, -version};
     std::array<std::int64_t, 2> least{};
     const int code = MPI_Allreduce(mine.data(), least.data(), 2, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    return code != MPI_SUCCESS || least[0] == -least[1]; // a refusal of MPI's is said later
+    return code != MPI_SUCCESS || least[0] == -least[1]; // an error of MPI is reported later
 }
 
-/// What all ranks know after a step.
+/// The result of an agreement after a step, known to all ranks.
 struct agreement {
     int code;            ///< The worst one; COMMTASK_OK: all can go on.
-    int rank;            ///< The first that has it.
+    int rank;            ///< The first rank that has this code.
     bool all_keep_stats; ///< Statistics can be gathered.
     bool all_trace;      ///< Clocks can be compared.
     int fewest_lanes;
     int most_lanes;
-    bool has_one_bell; ///< What says how nodes ring is the same everywhere.
+    bool has_one_bell; ///< The settings of the node's doorbells are the same on all ranks.
     bool have_same_table;
     bool lanes_are_independent; ///< On every rank.
-    int n_lanes_with_cores;     ///< On the rank that has fewest.
+    int n_lanes_with_cores;     ///< On the rank that has the fewest.
 };
 
-/// What a rank says of its own lanes, as far as it is known.
+/// A rank's own lanes, as far as the rank knows them before the agreement.
 struct own_lanes {
     std::int64_t table_sum = 0;
     lane_selection selection;
@@ -152,7 +154,8 @@ struct own_lanes {
             static_cast<int>(all[8])};
 }
 
-/// Every rank comes to the same answer. Ranks whose settings are bad have their defaults here, and another reason.
+/// Every rank comes to the same answer. A rank with bad settings has defaults here; its own reason
+/// is another one.
 [[nodiscard]] int check_same(const agreement& agreed, const config& settings) {
     if (agreed.code != COMMTASK_OK) return agreed.code;
     if (!agreed.have_same_table) {
@@ -180,7 +183,8 @@ struct own_lanes {
                   static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
 }
 
-/// A table of another machine is nothing to warn of: it has the name of one node, and serves those like it.
+/// Warns about another MPI, not about another machine: a table has the name of one node, and serves
+/// nodes like it.
 void warn_of_other_mpi(const std::string& measured_with) {
     const std::string here = mpi_at_run_time().text();
     if (measured_with.empty() || measured_with == here) return;
@@ -189,7 +193,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
         measured_with.c_str(), here.c_str());
 }
 
-/// The table of COMMTASK_LANE_TABLE, and what this rank's MPI makes of several lanes.
+/// Reads the table of COMMTASK_LANE_TABLE, and asks whether this rank's MPI serves several lanes
+/// independently.
 [[nodiscard]] int collect_lanes(own_lanes& mine, const config& settings, int rank) {
     const std::string why_not = why_not_lanes(mpi_at_run_time(), static_cast<int>(settings.lanes),
                                               std::getenv(thread_split_variable)); // NOLINT(concurrency-mt-unsafe)
@@ -212,7 +217,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return COMMTASK_OK;
 }
 
-/// A node without an answer from its ranks gives a worker that shares; the sentence says why. Collective.
+/// If the ranks of a node cannot agree, the worker shares its core; the sentence says why.
+/// Collective.
 /// @throws std::bad_alloc  on this rank, or on all
 [[nodiscard]] rank_place collective_find_place(const config& settings, const cpu_set& cpus) {
     const errors_come_back scope;
@@ -223,7 +229,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return std::move(map.places.at(map.me));
 }
 
-/// Memory for the doorbells of the node, if its ranks want any. Collective; ranks that cannot start take part.
+/// Memory for the doorbells of the node, if its ranks want any. Collective; ranks that cannot start
+/// take part.
 [[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings, const rank_place& mine) {
     if (settings.node_doorbells == doorbell_use::off) return nullptr;
     const errors_come_back scope;
@@ -236,8 +243,9 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return std::move(found.segment);
 }
 
-/// Where messages to each rank are announced. Collective, if messages are.
-/// @return nothing if no node has a leader, MPI refuses, or a rank has no memory for it: then none are
+/// Finds where messages to each rank are announced. Collective, if messages are announced.
+/// @return an empty list if no node has a leader, MPI refuses, or a rank has no memory: then
+/// messages are not announced
 [[nodiscard]] std::vector<far_place> collective_find_leaders(const config& settings, const node_segment* node) {
     if (settings.node_announce_bytes == 0) return {};
     const errors_come_back scope;
@@ -246,7 +254,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
     std::vector<far_place> world;
     try {
         world.resize(static_cast<std::size_t>(n_ranks));
-    } catch (const std::bad_alloc&) { // the others hear of it
+    } catch (const std::bad_alloc&) { // the agreement below tells the other ranks
     }
     const int have_memory = world.empty() ? 0 : 1;
     int all_have = 0;
@@ -262,7 +270,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return world;
 }
 
-/// The clocks, and a number that this run alone has.
+/// Compares the clocks, and makes a number that identifies this run.
 [[nodiscard]] std::pair<std::optional<clock_comparison>, std::uint64_t> collective_begin_run(MPI_Comm comm) {
     const errors_come_back scope;
     std::uint64_t run = now_ns() ^ (static_cast<std::uint64_t>(getpid()) << 40U);
@@ -350,8 +358,9 @@ int refuse_with_all(int worst_code, int its_rank, int my_code) noexcept {
     return refuse(worst_code, "rank %d could not start: %s", its_rank, commtask_error_string(worst_code));
 }
 
-/// After every step that may fail on one rank alone, all ranks agree whether to go on: one that refused alone, for a bad
-/// variable say, would leave the others in a collective call for ever.
+/// After every step that may fail on one rank alone, all ranks agree whether to go on. If one rank
+/// alone refused, for a bad variable for example, the other ranks would wait in a collective call
+/// for ever.
 start_outcome collective_start(const commtask_config* given) {
     if (context::running() != nullptr) {
         return {refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before"), false, 0};
@@ -456,7 +465,8 @@ int commtask_get_info(commtask_info* info) noexcept {
     full.thread_level = mine->thread_level();
     full.has_large_counts = has_large_counts ? 1 : 0;
     full.tag_upper_bound = mine->comms().tag_upper_bound();
-    // Only for who asks: the line is the drivers', and faces ask before every task.
+    // Read only on request: progress threads write this line, and front ends call this function
+    // before every task.
     if (info->struct_size > offsetof(commtask_info, n_tasks_ended)) full.n_tasks_ended = mine->lanes().approx_ended();
     full.rank = mine->rank();
     full.task_bytes = task_pool::slot_count() * sizeof(task);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of commtask_init. Under commtask-run MPI_Init starts the runtime, and the program's commtask_init refuses and tells
-// of it as the library's own does.
+// The parts of commtask_init. Under commtask-run MPI_Init starts the runtime, and the program's
+// commtask_init refuses and reports as the library's own does.
 #pragma once
 
 #include "base/last_error.hpp"
@@ -14,18 +14,18 @@
 
 namespace commtask::detail {
 
-/// What a start came to on this rank. There is a sentence of why it was refused.
+/// The result of a start on this rank. If it was refused, there is a sentence.
 struct start_outcome {
     int code;
-    bool has_reason; ///< It is the first rank with a reason of its own, and the one to tell.
+    bool has_reason; ///< This rank is the first with a reason of its own, and prints it.
     std::int64_t verbose;
 };
 
 /// Starts the runtime on all ranks, or on none. Collective.
 [[nodiscard]] start_outcome collective_start(const commtask_config* given);
 
-/// What one step of the start came to.
-/// @return its code; that of an exception, with a sentence
+/// Runs one step of the start.
+/// @return the step's code, or the code of an exception, with a sentence
 template <typename Step>
 [[nodiscard]] int guarded(Step&& step) {
     try {
@@ -37,10 +37,11 @@ template <typename Step>
     }
 }
 
-/// Makes a sentence of why this rank cannot start either, if the reason is another's. @return the code for this rank
+/// Makes a sentence of why this rank cannot start either, if the reason is another rank's. @return
+/// the code for this rank
 [[nodiscard]] int refuse_with_all(int worst_code, int its_rank, int my_code) noexcept;
 
-/// What later calls say of a refusal, and what the user hears of it now. @return the code
+/// Stores the refusal for later calls, and prints it now if the user wants that. @return the code
 int conclude_init(const start_outcome& how) noexcept;
 
 } // namespace commtask::detail

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_comm_stripe, and what a post finds of it. Nothing here looks at the size of a message: its receiver does not know it.
-// So long messages are spread like short ones, which costs nothing but the choice of the best lane for them.
+// commtask_comm_stripe, and the part of a post that chooses the lane. The choice does not depend on
+// the size of a message, since the receiver does not know the size. Long messages are therefore
+// striped like short ones; the only cost is that they cannot have the lane that is best for them.
 #include "api/striping.hpp"
 
 #include "api/collective_lanes.hpp"
@@ -38,7 +39,7 @@ template <typename Ask>
     return ask_in_progress_call(striping, home.comm, "stripe comm over the lanes");
 }
 
-/// What a rank has to say against its own call.
+/// Checks this rank's call.
 [[nodiscard]] int check_by_message(context& runtime, const comm_queue& home,
                                    const message_promises& promised) noexcept {
     if (home.striping() != nullptr && home.striping()->is_by_thread()) {
@@ -76,14 +77,16 @@ template <typename Ask>
         code);
     const auto n_lanes = static_cast<int>(runtime.lanes().size());
     if (code != COMMTASK_OK || home.striping() != nullptr) return code;
-    // One lane needs none, but refuses what several would: a program is not to find its wildcards on the day it has two.
+    // One lane needs no duplicates, but refuses the same operations as several lanes: a program
+    // should not fail on its wildcards only when it gets a second lane.
     std::vector<MPI_Comm> duplicates;
     if (n_lanes > 1) code = collective_duplicate(runtime, home.comm, n_lanes, duplicates);
     if (code == COMMTASK_OK) {
         auto striping = [&] { return runtime.comms().stripe_by_message(home, duplicates, promised); };
         code = ask_in_progress_call(striping, home.comm, "stripe comm over the lanes");
     }
-    // All or none: a message that one rank sends by a duplicate must be looked for there by the other. Collectives stay at home.
+    // All ranks or none: if one rank sends a message on a duplicate, the other rank must receive on
+    // that duplicate. Collectives stay on the communicator itself.
     const int agreed = collective_agree(home.comm, 0, "nothing", code);
     if (agreed != COMMTASK_OK && code == COMMTASK_OK) {
         auto undo = [&] {
@@ -105,13 +108,14 @@ comm_queue& queue_of_ticket(comm_queue& first, const commtask_ticket& ticket) no
 
 int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& queue) noexcept {
     const comm_striping& striping = *queue->striping();
-    // A call of MPI's that became a task meets calls that did not, which know nothing of duplicates.
+    // An MPI call that the interposer made a task of must match MPI calls that did not become
+    // tasks, which do not know the duplicates.
     const bool is_call = (static_cast<std::uint32_t>(op.reserved) & flag_is_call) != 0;
     if (is_call && !striping.is_by_thread()) return COMMTASK_OK;
     const bool stays_home = (static_cast<std::uint32_t>(op.reserved) & flag_stays_home) != 0;
     if (striping.is_by_thread() && stays_home) return COMMTASK_OK;
     if (striping.is_by_thread() && ticket != nullptr) {
-        queue = &queue_of_ticket(*queue, *ticket); // another thread may have taken it
+        queue = &queue_of_ticket(*queue, *ticket); // another thread may have taken the ticket
         return COMMTASK_OK;
     }
     comm_queue* chosen = nullptr;

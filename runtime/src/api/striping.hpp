@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which queue an operation goes to on a communicator that several lanes serve. A post asks before it checks arguments, since the
-// queue is where it looks for what is right; one branch tells it whether there is anything to ask.
+// Chooses the queue of an operation on a communicator that several lanes serve. A post chooses
+// before it checks arguments, since the checks need the queue. For a communicator without striping
+// the cost is one branch.
 #pragma once
 
 #include "core/comm_striping.hpp"
@@ -10,13 +11,15 @@
 
 namespace commtask::detail {
 
-/// Any thread that posts, with the queue of the operation's communicator, which has a striping. The task is one of the new queue's
-/// communicator.
+/// Any thread that posts, with the queue of the operation's communicator, which is striped. The
+/// task belongs to the communicator of the new queue.
 /// @param ticket  null: it has none
-/// @return COMMTASK_OK; ERR_ARGUMENT with a sentence: the operation breaks what was promised of the communicator
+/// @return COMMTASK_OK; ERR_ARGUMENT with a sentence: the operation breaks a promise of the
+/// communicator's info
 [[nodiscard]] int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& queue) noexcept;
 
-/// Of a communicator that may have a spread: the queue that the ticket was taken in, or the first.
+/// For a communicator that may be striped: the queue in which the ticket was taken, or the first
+/// one.
 [[nodiscard]] comm_queue& queue_of_ticket(comm_queue& first, const commtask_ticket& ticket) noexcept;
 
 } // namespace commtask::detail

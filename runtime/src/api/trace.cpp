@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What faces and programs add to a trace. They may do so from threads that know of no runtime, and while it ends: the trace in
-// force is asked for, not the context.
+// Records that front ends and programs add to a trace. The calling threads may know of no runtime,
+// and may call while the runtime ends: the functions here ask for the trace in force, not for the
+// context.
 #include "base/system.hpp"
 #include "core/task.hpp"
 #include "core/tracer.hpp"
@@ -18,7 +19,7 @@ void write(std::uint64_t id, std::uint64_t value, const trace::record_tail& tail
     if (tracer* const records = tracer::current()) records->write({now_ns(), id, value, tail});
 }
 
-// Readers have the numbers without the public header, which needs MPI's.
+// Readers of traces have these numbers without the public header, which needs mpi.h.
 static_assert(static_cast<int>(trace::compute_model::openmp) == COMMTASK_TRACE_OPENMP &&
               static_cast<int>(trace::compute_model::node) == COMMTASK_TRACE_NODE &&
               static_cast<int>(trace::region_owner::mpi) == COMMTASK_TRACE_REGION_MPI &&
@@ -77,7 +78,8 @@ uint64_t commtask_trace_ended(void) noexcept {
 void commtask_trace_after(uint64_t id, uint64_t before) noexcept {
     tracer* const records = tracer::current();
     if (records == nullptr || id == 0 || before == 0) return;
-    // The moment matters only of what has begun: programs have many edges, and the clock is most of what a record costs.
+    // The time matters only for a task that has begun: programs have many edges, and reading the
+    // clock is most of a record's cost.
     const std::uint64_t at_ns = records->running_compute() == id ? now_ns() : records->last_time_ns();
     records->write({at_ns, id, before, {0, record_type::after}});
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handles: testing, waiting, releasing, canceling, and events. A waiting thread looks at the task's own line, so waiting
-// threads do not disturb each other; it drives the lane itself where the worker has no core of its own.
+// Handles: testing, waiting, releasing, canceling, and events. A waiting thread polls the task's
+// own line, so waiting threads do not disturb each other. Where the worker has no core of its own,
+// the waiting thread makes progress itself.
 #include "api/context.hpp"
 #include "api/posting.hpp"
 #include "api/record.hpp"
@@ -39,8 +40,9 @@ namespace {
     return code;
 }
 
-/// An event's successor waits for nothing more. One that ended before it is of this context or of an earlier one, whose lanes
-/// are gone: its slot alone is touched, which a canceled one was kept for.
+/// The successor of an event waits for nothing more. A successor that ended before the event
+/// belongs to this context or to an earlier one, whose lanes are gone: only its slot is touched,
+/// and a canceled successor's slot was kept for that.
 void tell_successor(task& successor) noexcept {
     switch (successor.life.state()) {
     case task_state::open: return successor.queue->served_by->released(successor);
@@ -57,7 +59,8 @@ void tell_successor(task& successor) noexcept {
 /// The calling thread had to wait for these tasks, which have all ended, and goes on.
 void tell_of_unblock(std::span<const commtask_t> ended) noexcept {
     context* const runtime = context::current();
-    if (runtime == nullptr || !runtime->has_observers()) return; // the tasks' lines stay with the worker
+    // do not load the tasks' lines, which the worker has
+    if (runtime == nullptr || !runtime->has_observers()) return;
     const task* last = nullptr;
     for (const task* const which : ended) {
         if (which != nullptr && (last == nullptr || which->run.since_ns > last->run.since_ns)) last = which;
@@ -70,8 +73,8 @@ void tell_of_unblock(std::span<const commtask_t> ended) noexcept {
     if (task_trace* const traced = runtime->trace_if_kept()) traced->wait_ends(last);
 }
 
-/// Waits until `is_done()`, in the way that the context's policy says. Who is told of the end of a wait is the caller's affair,
-/// if it ends well.
+/// Waits until `is_done()`, as the context's policy says. If the wait succeeds, the caller tells
+/// the observers of its end.
 /// @param which  null if there are several
 /// @return COMMTASK_OK, or TIMEOUT, ERR_WORKER_THREAD, ERR_NOT_INITIALIZED.
 template <typename IsDone>
@@ -96,12 +99,14 @@ template <typename IsDone>
     return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
 }
 
-/// Nothing of it is MPI's, and nobody else will end it.
+/// Whether this is a member of a run that has not started: the member has nothing in MPI, and no
+/// other thread will end it.
 [[nodiscard]] bool is_unstarted_member(const task& which) noexcept {
     return which.is_member() && !has_ended(which) && which.member->of->started_of(*which.member) != &which;
 }
 
-/// What waits for nothing has been given to MPI afterwards: tasks that do nothing come through the same lanes behind it.
+/// Makes sure that every ready task has been given to MPI: posts a task that does nothing behind
+/// them on each lane, and waits for it.
 void let_ready_start(std::span<const commtask_t> posted) noexcept {
     const lane* last = nullptr;
     for (const task* const each : posted) {
@@ -125,7 +130,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
     if (const int code = check_status(status); code != COMMTASK_OK) return code;
     *ended = *handle == COMMTASK_NULL || has_ended(**handle) ? 1 : 0;
     if (*ended == 0) {
-        // Where the worker shares its core, testing in a loop must bring the task forward.
+        // Where the worker shares its core, a test in a loop must make progress.
         context* const runtime = context::current();
         if (runtime == nullptr || !may_wait() || !runtime->should_make_progress()) return COMMTASK_OK;
         *ended = wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
@@ -146,7 +151,8 @@ int commtask_progress(int* moved) noexcept {
     for (lane& each : runtime->lanes()) {
         const progress_result result = progress_for_a_moment(each, 1, [](bool) { return false; });
         if (result == progress_result::refused) {
-            // Who drives may be about to stop, and what the caller has posted for COMMTASK_PROGRESS_FOLLOWS must not wait.
+            // The progress thread may be about to stop, and a task that the caller has posted with
+            // COMMTASK_PROGRESS_FOLLOWS must not wait.
             each.wake_up.wake();
         } else {
             leave_to_worker(each);
@@ -215,11 +221,13 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
     for (std::size_t i = 0; statuses != nullptr && i < n_tasks; ++i) {
         if (const int code = check_status(&statuses[i]); code != COMMTASK_OK) return code;
     }
-    // All before it have ended. Handles are given back together: callbacks of the others may use them.
+    // All tasks before this index have ended. All handles are given back together at the end:
+    // callbacks of the remaining tasks may use them.
     std::size_t first_open = 0;
     const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
     const auto look = [&] {
-        // A few places on first: who looks at every task until it ends pulls each one's line from the worker that ends it.
+        // Polls a task a few places ahead first: polling each task until it ends would pull each
+        // task's line from the worker that ends it.
         if (first_open < n_tasks && !is_over(std::min(first_open + tuning::steps_in_a_row, n_tasks - 1))) return false;
         while (first_open < n_tasks && is_over(first_open)) ++first_open;
         return first_open == n_tasks;
@@ -298,7 +306,8 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
 
 int commtask_event_signal(commtask_event_t event) noexcept {
     if (event == COMMTASK_EVENT_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "event is COMMTASK_EVENT_NULL");
-    const context::visit late; // a signal may come when commtask_finalize has given up what waited for it
+    // a signal may come after commtask_finalize has given up the successors
+    const context::visit late;
     if (!late.is_open()) return refuse_without_runtime();
     if (tracer* const records = tracer::current()) {
         records->write({now_ns(), event->trace_id, 0, {0, trace::record_type::signaled}});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registering a window is two collectives of the library's own, so that no rank's worker is held by another rank that is late:
-// a duplicate of the communicator, and word of every rank's part, or of why it was refused. Nothing collective runs on the
-// worker.
+// Registering a window takes two collective tasks: a duplicate of the communicator, and an
+// allgather of every rank's part of the window, or of the code with which that rank was refused.
+// Nothing collective runs on the worker, so that a late rank does not keep another rank's worker
+// inside MPI.
 #include "api/context.hpp"
 #include "api/post_window.hpp"
 #include "api/run_in_progress_call.hpp"
@@ -25,7 +26,7 @@
 namespace commtask::detail {
 namespace {
 
-/// What a rank tells the others.
+/// A rank's message to the other ranks.
 struct registration {
     std::int64_t code = COMMTASK_OK;
     std::int64_t has_epochs = 0;
@@ -44,7 +45,7 @@ struct registration {
     return error_class == MPI_ERR_COMM ? COMMTASK_ERR_COMM : COMMTASK_ERR_WINDOW;
 }
 
-/// On the driver: the window's part of this rank, with its epoch open.
+/// On a progress thread: opens this rank's part of the window, and its epoch.
 [[nodiscard]] registration open(mpi_windows& windows, served_window& made, std::string& why) noexcept {
     registration mine;
     try {
@@ -62,7 +63,8 @@ struct registration {
     return mine;
 }
 
-/// The window's part of this rank, on a progress thread. @return COMMTASK_OK: `mine` says how it went
+/// Lets a progress thread open this rank's part of the window. @return COMMTASK_OK: `mine` has the
+/// result
 [[nodiscard]] int open_part(context& runtime, served_window& made, bool has_epochs, registration& mine, int& n_ranks,
                             std::string& why) noexcept {
     return run_in_progress_call([&] {
@@ -75,7 +77,7 @@ struct registration {
                     runtime.stack_bytes());
             }
             mine = open(runtime.windows(), made, why);
-        } catch (const std::exception&) { // no thread, or no memory: the others must hear of it
+        } catch (const std::exception&) { // no thread or no memory: the other ranks must know
             mine.code = COMMTASK_ERR_NO_MEMORY;
         }
         mine.has_epochs = has_epochs ? 1 : 0;
@@ -90,7 +92,8 @@ struct registration {
     int known = COMMTASK_OK;
     const comm_queue* const queue = runtime.queue_of(comm, known);
     if (queue == nullptr) return known;
-    // What is told below comes from the remote ranks then; all ranks of both groups are refused here.
+    // On an intercommunicator, the allgather below would give the values of the remote ranks; here
+    // all ranks of both groups are refused.
     if (queue->is_intercommunicator)
         return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator, and a window has one group");
     const auto made = std::make_shared<served_window>();
@@ -138,7 +141,7 @@ struct registration {
                   why.empty() ? "the system gave no memory for the window" : why.c_str());
 }
 
-/// Of tasks to be counted: the driver's, for the time of one question.
+/// The queue whose tasks are counted: used by the progress thread during one count.
 thread_local const comm_queue* counted_queue = nullptr;
 
 [[nodiscard]] std::size_t count_tasks(const comm_queue& queue) noexcept {
@@ -212,7 +215,8 @@ int commtask_win_unregister(MPI_Win window) noexcept {
             return refuse(COMMTASK_ERR_WINDOW, "an epoch of %s is open: %s comes first", opened->name.c_str(), missing);
         }
     }
-    // Everything is at its target while all are still attentive; then nobody needs anybody to end the epoch.
+    // Every operation reaches its target while all ranks still make passive-target progress. After
+    // the barrier no rank needs another to end the epoch.
     if (!opened->epochs) code = run_task(commtask_op_flush_all(window));
     const int code_of_barrier = run_task(commtask_op_barrier(opened->channel));
     if (code == COMMTASK_OK) code = code_of_barrier;
@@ -223,10 +227,12 @@ int commtask_win_unregister(MPI_Win window) noexcept {
         MPI_Comm channel = opened->channel;
         mpi_code = runtime->windows().close(*opened);
         MPI_Comm_free(&channel);
-        // By the driver: from the caller's thread the worker could still be in MPI when the caller goes on to call it.
+        // Called by the progress thread: from the caller's thread the worker could still be in MPI
+        // when the caller goes on to call MPI.
         if (opened->has_others()) attentive.count_windows(-1);
     });
-    if (code_of_control_task != COMMTASK_OK && opened->has_others()) attentive.count_windows(-1); // nobody has run it
+    // the control task has not run
+    if (code_of_control_task != COMMTASK_OK && opened->has_others()) attentive.count_windows(-1);
     if (code == COMMTASK_OK) code = code_of_control_task;
     if (code == COMMTASK_OK && mpi_code == MPI_SUCCESS) return COMMTASK_OK;
     return refuse(COMMTASK_FAILED, "MPI could not end the epoch of %s", opened->name.c_str());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the values of the configuration table and explains what is wrong with bad ones. Every message ends with the
-// nearest value that would have worked, so that a user can repair a job script without opening the documentation.
+// Reads the values of the configuration table and explains errors. Every message about a bad value
+// ends with the nearest valid value, so that a user can repair a job script without opening the
+// documentation.
 #include "config/config.hpp"
 
 #include "base/cpu_set.hpp"
@@ -56,7 +57,7 @@ std::optional<Number> parse_number(std::string_view text) {
     return value;
 }
 
-/// As OMP_STACKSIZE: `64M`, `64 m`, `65536`. Bytes are rounded up.
+/// Like OMP_STACKSIZE: `64M`, `64 m`, `65536`. Bytes are rounded up.
 std::optional<std::int64_t> parse_kibibytes(std::string_view text) {
     constexpr std::string_view units = "BKMG";
     std::size_t unit = 1;
@@ -69,7 +70,8 @@ std::optional<std::int64_t> parse_kibibytes(std::string_view text) {
     if (!number || *number < 0) return std::nullopt;
     if (unit == 0) return *number / 1024 + (*number % 1024 != 0 ? 1 : 0);
     const unsigned shift = unit == std::string_view::npos ? 0 : 10 * static_cast<unsigned>(unit - 1);
-    if (*number > (std::int64_t{1} << 40U)) return std::nullopt; // more than any machine has, and no overflow below
+    // more than any machine has; no overflow below
+    if (*number > (std::int64_t{1} << 40U)) return std::nullopt;
     return *number << shift;
 }
 
@@ -87,7 +89,8 @@ bool accepts(const config_field& field, double value) {
     return field.rule != config_rule::power_of_two || (whole & (whole - 1)) == 0;
 }
 
-/// The accepted number nearest to what the text begins with; words for yes and no count as 1 and 0.
+/// The valid number nearest to the number with which the text begins; words for yes and no count as
+/// 1 and 0.
 std::string nearest_number(const config_field& field, std::string_view text) {
     double value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -106,7 +109,7 @@ std::string nearest_number(const config_field& field, std::string_view text) {
     return number_text(value);
 }
 
-/// The readable CPUs of a spoilt list, or the nearer one of the words.
+/// The CPUs of a wrong list that can be read, or the nearer one of the words.
 std::string nearest_cpus(const config_field& field, std::string_view text) {
     std::string kept;
     for (const std::string_view item : split(text, ',')) {
@@ -121,7 +124,7 @@ config_problem bad_value(const config_field& field, std::string_view text, const
                        accepted_text(field) + "; the nearest valid value is " + nearest + "."};
 }
 
-/// Settings that had another name before 0.1.0; the old names go with 0.2.
+/// Settings that had another name before 0.1.0. The old names end with version 0.2.
 struct renamed_setting {
     std::string_view old_name;
     std::string_view name;

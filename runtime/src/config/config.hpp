@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The configuration of one runtime: every value has a default, the program may set it in commtask_config, and the
-// environment has the last word, because the user who runs a program often cannot change it. Nothing here prints
-// or exits: what is wrong comes back as sentences, and the caller decides (an unknown name is only a warning).
+// The configuration of one runtime. Every value has a default. The program may set some values in
+// commtask_config. The environment overrides both, because the user of a program often cannot
+// change it. Nothing here prints or exits: errors are returned as sentences, and the caller decides
+// what to do (an unknown name is only a warning).
 #pragma once
 
 #include <array>
@@ -17,34 +18,36 @@
 
 namespace commtask::detail {
 
-/// What a worker does when nothing moves. The order is that of the words in config_table.def.
+/// How a worker waits when nothing moves. The order is that of the words in config_table.def.
 enum class idle_policy : int {
-    automatic, ///< `auto`: reserved exactly when the worker has a core of its own; placement decides.
+    automatic, ///< `auto`: reserved exactly if placement gives the worker a core of its own.
     reserved,  ///< The worker spins on its own core.
-    shared,    ///< The worker spins briefly, yields, then naps with growing, bounded pauses.
+    shared,    ///< The worker spins briefly, yields, then waits for growing, limited times.
 };
 
-/// On which signal the unfinished tasks are listed. The order is that of the words in config_table.def.
+/// The signal on which the unfinished tasks are listed. The order is that of the words in
+/// config_table.def.
 enum class report_signal : int { none, usr1, usr2 };
 
-/// Whether ranks of a node ring each other. The order is that of the words in config_table.def.
+/// Whether the ranks of a node ring each other's doorbells. The order is that of the words in
+/// config_table.def.
 enum class doorbell_use : int { automatic, on, off };
 
-/// Which records stay where a trace has no room for all. The order is that of the words in config_table.def.
+/// The records that a full trace keeps. The order is that of the words in config_table.def.
 enum class kept_records : int { oldest, newest };
 
 enum class config_source : std::uint8_t { built_in, program, environment };
 
-/// Which values a field accepts.
+/// The values that a field accepts.
 enum class config_rule : std::uint8_t {
     whole_number, ///< lowest <= value <= highest
     power_of_two, ///< lowest <= value <= highest, and a power of two
-    kibibytes,    ///< the same of a size, which may have a unit
+    kibibytes,    ///< like whole_number, for a size, which may have a unit
     seconds,      ///< lowest <= value <= highest, fractions allowed
     choice,       ///< one of the words
     cpu_list,     ///< `auto`, `none` or a list of CPU numbers
-    folder,       ///< any text: whether it can be used shows when it is
-    elsewhere,    ///< not the library's: accepted unread
+    folder,       ///< any text; it is tested when the path is used
+    elsewhere,    ///< read by another part of the project: accepted unread
 };
 
 inline constexpr std::size_t config_field_count = 0
@@ -58,7 +61,7 @@ inline constexpr std::size_t config_field_count = 0
 #include "config/config_table.def"
     ;
 
-/// Every value in force. Filled by the defaults, then `apply`, then `apply_environment`.
+/// Every value in force. Filled with the defaults, then by `apply`, then by `apply_environment`.
 struct config {
 #define COMMTASK_CONFIG_NUMBER(member, variable, value, lowest, highest, rule, text) std::int64_t member = value;
 #define COMMTASK_CONFIG_SECONDS(member, variable, value, lowest, highest, text) double member = value;
@@ -68,11 +71,11 @@ struct config {
 #define COMMTASK_CONFIG_FOLDER(member, variable, text) std::string member;
 #define COMMTASK_CONFIG_ELSEWHERE(variable, text)
 #include "config/config_table.def"
-    /// Where each value comes from, in the order of `config_fields()`.
+    /// The origin of each value, in the order of `config_fields()`.
     std::array<config_source, config_field_count> sources{};
 };
 
-/// One line of the table.
+/// One row of the table.
 struct config_field {
     std::string_view variable;
     config_rule rule;
@@ -85,7 +88,7 @@ struct config_field {
         member;
 };
 
-/// Something wrong with a setting. The sentence names the variable and says what would be right.
+/// An error in a setting. The sentence names the variable and says what would be right.
 struct config_problem {
     bool is_warning; ///< True for an unknown name: the run can go on. False for a bad value.
     std::string sentence;
@@ -93,21 +96,21 @@ struct config_problem {
 
 [[nodiscard]] std::span<const config_field, config_field_count> config_fields();
 
-/// The field of that variable, or null.
+/// The field of a variable, or null.
 [[nodiscard]] const config_field* find_config_field(std::string_view variable);
 
-/// Sets one value from its text. On a problem the config stays as it was.
+/// Sets one value from its text. On an error the config stays as it was.
 [[nodiscard]] std::optional<config_problem> apply(config& target, const config_field& field, std::string_view text,
                                                   config_source source);
 
-/// Sets every COMMTASK_* entry of a null-terminated list like `environ`. Good values are taken even if others are bad.
-/// An empty value counts as not set.
+/// Sets every COMMTASK_* entry of a null-terminated list like `environ`. Good values are set even
+/// if other values are bad. An empty value counts as not set.
 [[nodiscard]] std::vector<config_problem> apply_environment(config& target, const char* const* environment);
 
 /// The value as the user would write it.
 [[nodiscard]] std::string value_text(const config& from, const config_field& field);
 
-/// What the field accepts, as a phrase: "a whole number from 0 to 2".
+/// The values that the field accepts, as a phrase: "a whole number from 0 to 2".
 [[nodiscard]] std::string accepted_text(const config_field& field);
 
 } // namespace commtask::detail

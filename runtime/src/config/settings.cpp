@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All of the environment is read even if something is wrong before it: COMMTASK_VERBOSE says whether to tell. The first
-// thing that is wrong is the one that is told.
+// The whole environment is read even after an error: COMMTASK_VERBOSE says whether to print
+// warnings. The first error is the one that is reported.
 #include "config/settings.hpp"
 
 #include "base/last_error.hpp"
@@ -17,7 +17,7 @@
 namespace commtask::detail {
 namespace {
 
-/// The fields that the program set, as text for the one parser that there is.
+/// Applies the fields that the program set, as text, through the parser of the environment.
 [[nodiscard]] std::optional<config_problem> apply_program(config& settings, const commtask_config& given) {
     commtask_config known{};
     std::memcpy(&known, &given, std::min(sizeof known, given.struct_size));

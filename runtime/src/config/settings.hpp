@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings of one commtask_init: the program's struct, then the environment, through the one parser that there is. Apart
-// from the start itself, since the interposer checks the settings of a program whose runtime it has started before.
+// The settings of one commtask_init: the program's struct, then the environment, through one
+// parser. Separate from the start, because under commtask-run the runtime has started before the
+// program calls commtask_init, and the interposer checks the program's settings then.
 #pragma once
 
 #include "config/config.hpp"
@@ -11,7 +12,8 @@
 namespace commtask::detail {
 
 /// @param given  may be null
-/// @param warns  of unknown names in the environment, on stderr, if the settings let it
+/// @param warns  print warnings about unknown names in the environment on stderr, if the settings
+/// allow it
 /// @return COMMTASK_OK, or COMMTASK_ERR_CONFIG with a sentence
 /// @throws std::bad_alloc
 [[nodiscard]] int collect_settings(config& settings, const commtask_config* given, bool warns);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries a placement out on the threads of this process. Compute threads are kept off the workers' cores by narrowing
-// the masks of the threads that exist: what they start later inherits it, and libomp takes its places from the mask of
-// the thread that first enters it. Threads that somebody has bound elsewhere are left as they are.
+// Applies a placement to the threads of this process. Compute threads are kept off the workers'
+// cores by narrower masks for the threads that exist. Threads that start later inherit the mask,
+// and libomp takes its places from the mask of the thread that first enters it. Threads with
+// another mask were bound elsewhere, and are left as they are.
 #pragma once
 
 #include "base/cpu_set.hpp"
@@ -15,16 +16,18 @@
 
 namespace commtask::detail {
 
-/// The CPUs on which a thread of this process may run; 0 is the calling thread. Nothing if there is no such thread.
+/// The CPUs on which a thread of this process may run; 0 is the calling thread. No value if there
+/// is no such thread.
 [[nodiscard]] std::optional<cpu_set> thread_cpus(int thread_id = 0);
 
 [[nodiscard]] std::error_code set_thread_cpus(const cpu_set& cpus, int thread_id = 0);
 
-/// The CPUs that the launcher gave this process: those of the calling thread; or, once an OpenMP runtime may have bound
-/// the calling thread to one core, those of all threads together.
+/// The CPUs that the launcher gave this process: the CPUs of the calling thread or, once an OpenMP
+/// runtime may have bound the calling thread to one core, the CPUs of all threads together.
 [[nodiscard]] cpu_set process_cpus();
 
-/// Keeps the threads of this process off some CPUs until `restore`. Not thread-safe: one owner.
+/// Keeps the threads of this process off some CPUs until `restore`. Not thread-safe: one thread
+/// uses an object.
 class process_narrowing {
 public:
     /// Moves every thread whose mask is exactly `from` to `to`.
@@ -33,13 +36,14 @@ public:
     process_narrowing& operator=(const process_narrowing&) = delete;
     ~process_narrowing() { restore(); }
 
-    /// Moves every thread whose mask is still exactly the narrowed one to another one, which is the narrowed one from now on.
+    /// Gives the mask `to` to every thread whose mask is still exactly the narrowed one. `to` is
+    /// the narrowed mask from then on.
     void change_to(cpu_set to);
 
-    /// Gives every thread whose mask is still exactly the narrowed one the old one back.
+    /// Gives the old mask back to every thread whose mask is still exactly the narrowed one.
     void restore();
 
-    /// The last refusal of the system, if any; the other threads were moved all the same.
+    /// The last error of the system, if any. The other threads were moved all the same.
     [[nodiscard]] std::error_code failure() const { return failure_; }
 
 private:
@@ -51,12 +55,12 @@ private:
     std::error_code failure_;
 };
 
-/// To be called first on the thread of a worker: binds it to its lane's CPU; a worker that shares gets the rank's
-/// compute CPUs, whatever mask it inherited from the thread that created it.
+/// Call it first on the thread of a worker. Binds the thread to its lane's CPU; a worker that
+/// shares its core gets the rank's compute CPUs, whatever mask it inherited.
 [[nodiscard]] std::error_code bind_worker(const rank_place& place, std::size_t lane);
 
-/// After the narrowing: a sentence of advice if an LLVM OpenMP runtime had read the mask before, so that its threads can
-/// land on the worker's core. Does not start an OpenMP runtime that has not started.
+/// Call it after the narrowing. Returns a sentence of advice if an LLVM OpenMP runtime had read the
+/// mask before, so that its threads can run on the worker's core. Does not start an OpenMP runtime.
 [[nodiscard]] std::optional<std::string> openmp_started_too_early(const rank_place& place);
 
 } // namespace commtask::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Can every need be met, each by another item? Placement asks this before it gives a core away, so that the first
-// rank's choice never leaves a later rank without one. Augmenting paths: exact, and fast enough for the few hundred
-// cores and ranks of a node.
+// Whether all needs can be met at once, each by another item. Placement asks this before it gives a
+// core away, so that a rank's choice never leaves a later rank without a core. Augmenting paths are
+// exact, and fast enough for the few hundred cores and ranks of a node.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace commtask::detail {
 
-/// For each need, the items that could meet it.
+/// For each need, the items that can meet it.
 using needs_list = std::vector<std::vector<std::size_t>>;
 
 class matching {
 public:
     matching(const needs_list& needs, std::size_t n_items) : needs_(needs), holder_(n_items) {}
 
-    /// True if all needs can be met at once.
+    /// Whether all needs can be met at once.
     [[nodiscard]] bool meets_all() {
         for (std::size_t need = 0; need < needs_.size(); ++need) {
             std::vector<char> is_seen(holder_.size(), 0);

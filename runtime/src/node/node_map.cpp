@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One split, two allgathers. The texts have different lengths, and a rank must never read beyond what another sent, so
-// lengths go first.
+// One split and two allgathers. The texts have different lengths, and a rank must never read beyond
+// another rank's text, so the lengths are exchanged first.
 #include "node/node_map.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace commtask::detail {
 
 namespace {
 
-/// Frees the communicator of the node on every way out.
+/// Frees the communicator of the node on every path.
 class node_communicator {
 public:
     explicit node_communicator(MPI_Comm comm) {
@@ -39,8 +39,9 @@ std::optional<std::string> failure_of(const char* call, int code) {
     return code == MPI_SUCCESS ? std::nullopt : std::optional{mpi_failure_text(call, code)};
 }
 
-/// Whether every rank has the memory to go on: one that had not would leave the others in the next call for ever.
-/// @throws std::bad_alloc on every rank, if not on all
+/// Whether every rank has the memory to go on. If one rank alone gave up, the other ranks would
+/// wait in the next call for ever.
+/// @throws std::bad_alloc on every rank, if not all ranks have the memory
 std::optional<std::string> collective_check_memory(MPI_Comm comm, bool has_it) {
     const int mine = has_it ? 1 : 0;
     int all = 0;
@@ -83,7 +84,7 @@ std::optional<std::string> gather_texts(MPI_Comm comm, const std::string* mine, 
     return std::nullopt;
 }
 
-/// @param mine  null: this rank had no memory for it
+/// @param mine  null: this rank had no memory for its text
 text_exchange exchange(MPI_Comm comm, const std::string* mine) {
     text_exchange result;
     result.failure = gather_texts(comm, mine, result);
@@ -112,7 +113,7 @@ std::string mpi_failure_text(const char* call, int code) {
     if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
     std::string reason =
         length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : "error code " + std::to_string(code);
-    // MPICH adds its internal calls, each on a line of its own.
+    // MPICH appends its internal calls, each on a line of its own.
     reason.resize(std::min({reason.size(), reason.find(", error stack"), reason.find('\n')}));
     return std::string{call} + " failed: " + reason;
 }
@@ -129,7 +130,7 @@ node_map collective_map_node(MPI_Comm comm, const config& settings, const cpu_se
     try {
         mine = rank_request{cpus, static_cast<int>(settings.lanes), settings.core, settings.idle};
         my_text = to_text(*mine);
-    } catch (const std::bad_alloc&) { // the others hear of it
+    } catch (const std::bad_alloc&) { // the exchange tells the other ranks
     }
     text_exchange exchange = exchange_on_node(comm, my_text ? &*my_text : nullptr);
     if (!my_text) throw std::bad_alloc{};
@@ -147,7 +148,8 @@ node_map collective_map_node(MPI_Comm comm, const config& settings, const cpu_se
         map.requests.push_back(std::move(*request));
     }
     if (map.failure) {
-        // Not knowing the others, this rank must not take a core: it might be the one that another rank takes.
+        // This rank does not know the other ranks' requests. It must not take a core: another rank
+        // might take the same core.
         map.me = 0;
         map.requests = {*mine};
         map.requests[0].core = "none";

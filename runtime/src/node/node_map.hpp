@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks of one node tell each other what they need to agree on the map of workers. MPI knows which ranks share a
-// node; host names do not (containers, network namespaces). Errors come back as sentences, since a map is not worth
-// the end of a program: the caller can go on with shared workers.
+// The exchange by which the ranks of one node agree on the map of workers. MPI knows which ranks
+// share a node; host names do not (containers, network namespaces). Errors are returned as
+// sentences: without a map the caller can go on with workers that share their cores.
 #pragma once
 
 #include "config/config.hpp"
@@ -17,32 +17,35 @@
 
 namespace commtask::detail {
 
-/// What several ranks said, in the order of their ranks in the communicator.
+/// The texts of several ranks, in the order of the ranks in the communicator.
 struct text_exchange {
-    std::vector<std::string> texts; ///< One per rank. On a failure only this rank's.
-    std::size_t me = 0;             ///< This rank's place in `texts`.
+    std::vector<std::string> texts; ///< One per rank. After a failure only this rank's.
+    std::size_t me = 0;             ///< The index of this rank in `texts`.
     std::optional<std::string> failure{};
 };
 
-/// Called by every rank of `comm`, whose error handler must return. `mine` is what this rank has to say to all.
-/// @throws std::bad_alloc  on every rank, if one had no memory for the exchange
+/// Called by every rank of `comm`, whose error handler must return. `mine` is this rank's text for
+/// all ranks.
+/// @throws std::bad_alloc  on every rank, if one rank had no memory for the exchange
 [[nodiscard]] text_exchange collective_exchange(MPI_Comm comm, const std::string& mine);
 
-/// The same among the ranks that share this rank's node.
+/// Like collective_exchange(), among the ranks that share this rank's node.
 [[nodiscard]] text_exchange collective_exchange_on_node(MPI_Comm comm, const std::string& mine);
 
-/// The map of this node with what it was made from.
+/// The map of this node, and the input from which it was made.
 struct node_map {
     node_shape node;
-    std::vector<rank_request> requests;   ///< One per rank of this node.
-    std::vector<rank_place> places;       ///< In the same order.
-    std::size_t me = 0;                   ///< This rank's place in both.
-    std::optional<std::string> failure{}; ///< The ranks could not talk: the map knows this rank alone, and it shares.
+    std::vector<rank_request> requests; ///< One per rank of this node.
+    std::vector<rank_place> places;     ///< One per rank of this node.
+    std::size_t me = 0;                 ///< The index of this rank in both lists.
+    /// Why the ranks could not exchange requests: the map has this rank alone, whose worker shares
+    /// its core.
+    std::optional<std::string> failure{};
 };
 
-/// Called by every rank of `comm`, whose error handler must return. `cpus` are the CPUs that the launcher gave this
-/// process, see process_cpus().
-/// @throws std::bad_alloc  on every rank, or, once the ranks have talked, on this one alone
+/// Called by every rank of `comm`, whose error handler must return. `cpus` are the CPUs that the
+/// launcher gave this process, see process_cpus().
+/// @throws std::bad_alloc  on every rank or, after the exchange, on this rank alone
 [[nodiscard]] node_map collective_map_node(MPI_Comm comm, const config& settings, const cpu_set& cpus);
 
 /// "MPI_Allgather failed: invalid communicator".

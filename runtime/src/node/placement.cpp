@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The map is made in three steps: ranks whose user named CPUs take theirs; then each group of ranks with overlapping
-// CPUs is served as a whole or not at all; last, every rank's compute mask is what the workers of the node left of it.
+// The map is made in three steps. First, ranks whose user named CPUs take these CPUs. Then each
+// group of ranks with overlapping CPUs gets cores as a whole or not at all. Last, every rank's
+// compute mask is set to what the workers of the node leave of its CPUs.
 #include "node/placement.hpp"
 
 #include "node/maximum_matching.hpp"
@@ -65,12 +66,14 @@ private:
     const node_shape& node_;
     std::span<const rank_request> requests_;
     std::vector<rank_place> places_;
-    std::vector<cpu_set> taken_; ///< Per rank: what its workers keep from computing, idle sibling threads included.
+    /// By rank: the CPUs closed to computing, including idle hardware threads of a worker's core.
+    std::vector<cpu_set> taken_;
     cpu_set all_taken_;
     cpu_set node_cpus_;
 };
 
-/// Gives the rank's lanes the first CPUs of the user's list that it may use and that no earlier rank has taken.
+/// Gives the rank's lanes the first CPUs of the user's list that the rank may use and that no
+/// earlier rank has taken.
 void planner::take_named(std::size_t rank) {
     const rank_request& request = requests_[rank];
     rank_place& place = places_[rank];
@@ -93,14 +96,15 @@ void planner::take_named(std::size_t rank) {
         place.error = list_too_short_text(request, all_taken_);
         return;
     }
-    // Naming the only CPU is allowed: the worker is held on it and computing goes on there.
+    // A user may name the only CPU: the worker is bound to it, and computing goes on there.
     if (!(request.cpus - mine).is_empty()) {
         taken_[rank] = mine;
         all_taken_ |= mine;
     }
 }
 
-/// Ranks whose CPUs overlap, directly or through others, each group in the order of ranks.
+/// Groups of ranks whose CPUs overlap, directly or through other ranks; each group in the order of
+/// ranks.
 std::vector<rank_list> planner::groups() const {
     std::vector<rank_list> result;
     std::vector<cpu_set> cpus;
@@ -139,14 +143,14 @@ void planner::serve(const rank_list& group) {
     }
 }
 
-/// Gives each lane that wants one an item of its own, or changes nothing and returns false.
+/// Gives each lane that wants a core an item of its own, or changes nothing and returns false.
 bool planner::serve_from(const std::vector<cpu_set>& items, const rank_list& group) {
-    cpu_set blocked = all_taken_; // not for workers: the CPUs of ranks that have nothing to spare are theirs to compute
+    cpu_set blocked = all_taken_; // not for workers: ranks without a spare CPU compute on these
     for (const std::size_t rank : group)
         if (!is_named(rank) && is_too_small(rank)) blocked |= requests_[rank].cpus;
 
     rank_list worker_ranks;
-    needs_list needs; // first one per worker, in the order of `worker_ranks`, then one per computing rank
+    needs_list needs; // one per worker, in the order of `worker_ranks`, then one per computing rank
     int most_lanes = 0;
     for (const std::size_t rank : group) most_lanes = std::max(most_lanes, requests_[rank].lanes);
     for (int lane = 0; lane < most_lanes; ++lane) {
@@ -169,7 +173,8 @@ bool planner::serve_from(const std::vector<cpu_set>& items, const rank_list& gro
     }
     if (!matching{needs, items.size()}.meets_all()) return false;
 
-    // Each worker in turn gets the item it likes best among those that leave the others a solution.
+    // Each worker in turn gets its preferred item among the items that leave a solution for the
+    // other workers.
     for (std::size_t worker = 0; worker < worker_ranks.size(); ++worker) {
         const std::vector<std::size_t> choices = needs[worker];
         for (const std::size_t choice : choices) {
@@ -199,12 +204,13 @@ std::vector<cpu_set> planner::hardware_threads(const cpu_set& cpus) const {
     return items;
 }
 
-/// Items from the rank's own part of what it has in common with ranks of the same CPUs come first, among them those
-/// near the network, and the last ones before the first, since programs tend to put their first thread on the first.
+/// Sorts the items that a rank may use. First come the items of the rank's own part of the CPUs
+/// that it shares with ranks of the same CPUs; among these the items near the network; among these
+/// the last items first, since programs tend to put their first thread on the first CPU.
 std::vector<std::size_t> planner::by_preference(std::size_t rank, const rank_list& group,
                                                 const std::vector<cpu_set>& items,
                                                 std::vector<std::size_t> usable) const {
-    std::size_t n_alike = 1; // this rank and those with the same CPUs
+    std::size_t n_alike = 1; // this rank and the ranks with the same CPUs
     std::size_t position = 0;
     for (const std::size_t other : group) {
         if (other == rank || is_named(other) || wants_no_core(other)) continue;
@@ -214,7 +220,8 @@ std::vector<std::size_t> planner::by_preference(std::size_t rank, const rank_lis
     }
     const std::size_t begin = usable.size() * position / n_alike;
     const std::size_t end = usable.size() * (position + 1) / n_alike;
-    std::vector<std::tuple<bool, bool, std::size_t>> ranking; // outside, far, distance from the end
+    // outside the own part, far from the network, distance from the end
+    std::vector<std::tuple<bool, bool, std::size_t>> ranking;
     for (std::size_t i = 0; i < usable.size(); ++i)
         ranking.emplace_back(i < begin || i >= end, !is_near_network(items[usable[i]]), items.size() - usable[i]);
     std::ranges::sort(ranking);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which core each worker of a node gets and which CPUs are left for computing. A pure function of what all ranks
-// of the node asked for: every rank computes the whole map from the same input and finds itself in it, so two ranks
-// never take the same core, without a lock or a file between them.
+// Decides which core each worker of a node gets and which CPUs are left for computing. A pure
+// function of the requests of all ranks of the node: every rank computes the whole map from the
+// same input and finds itself in the map. Two ranks therefore never take the same core, without a
+// lock or a file between them.
 #pragma once
 
 #include "base/cpu_set.hpp"
@@ -17,37 +18,41 @@
 
 namespace commtask::detail {
 
-/// What one rank brings along.
+/// The request of one rank.
 struct rank_request {
-    cpu_set cpus;              ///< The CPUs that the launcher and the cgroup gave it.
-    int lanes = 1;             ///< Workers that it starts.
+    cpu_set cpus;              ///< The CPUs that the launcher and the cgroup gave the rank.
+    int lanes = 1;             ///< The number of workers that the rank starts.
     std::string core = "auto"; ///< COMMTASK_CORE, as accepted by the configuration.
     idle_policy idle = idle_policy::automatic;
 };
 
-/// As one line of text, so that ranks can exchange it.
+/// The request as one line of text, for the exchange between ranks.
 [[nodiscard]] std::string to_text(const rank_request& request);
 [[nodiscard]] std::optional<rank_request> rank_request_from_text(std::string_view text);
 
 inline constexpr int no_cpu = -1;
 
-/// What one rank got.
+/// The placement of one rank.
 struct rank_place {
-    std::vector<int> lane_cpus{};           ///< The worker's CPU per lane, or `no_cpu`: it shares the rank's CPUs.
-    cpu_set all_cpus{};                     ///< The rank's CPUs as they were: where a sharing worker runs.
-    cpu_set compute_cpus{};                 ///< The mask for compute threads. Never empty unless all_cpus is.
+    /// The worker's CPU by lane; `no_cpu`: the worker shares the rank's CPUs.
+    std::vector<int> lane_cpus{};
+    cpu_set all_cpus{};                     ///< The rank's CPUs before the placement.
+    cpu_set compute_cpus{};                 ///< For compute threads; empty only if all_cpus is.
     idle_policy idle = idle_policy::shared; ///< reserved or shared, never automatic.
-    std::string reason{};                   ///< Why, in one sentence.
-    bool is_warning =
-        false; ///< A worker must share although the node may have cores for it, or spins on a shared core: say so once.
-    std::optional<std::string> error{}; ///< COMMTASK_CORE cannot be carried out: why, and what would be right.
+    std::string reason{};                   ///< The reason, in one sentence.
+    /// A worker must share its core although the node may have a core for it, or spins on a shared
+    /// core: warn once.
+    bool is_warning = false;
+    /// COMMTASK_CORE cannot be used: why, and what would be right.
+    std::optional<std::string> error{};
 };
 
-/// The map of the node, one place per request in the same order.
+/// The map of the node: one place per request, in the same order.
 ///
-/// A rank keeps at least one CPU to compute. Whole cores are taken while that leaves every rank a core, else single
-/// hardware threads; when even those do not suffice for all ranks that overlap, all of these share. Ranks that were not
-/// bound are spread: each takes its core from its own part of the CPUs that they have in common.
+/// A rank keeps at least one CPU to compute. Workers get whole cores while that leaves every rank a
+/// core; otherwise they get single hardware threads. If the hardware threads do not suffice for all
+/// ranks that overlap, all of these ranks' workers share. Ranks that were not bound are
+/// distributed: each takes its core from its own part of the CPUs that the ranks have in common.
 [[nodiscard]] std::vector<rank_place> place_ranks(const node_shape& node, std::span<const rank_request> requests);
 
 } // namespace commtask::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wording of the placement's reasons. Each names the CPUs it speaks of and, where something did not work out, what
-// would.
+// The sentences for the reasons of a placement. Each sentence names its CPUs and, where something
+// did not work out, what would work.
 #include "node/placement_text.hpp"
 
 namespace commtask::detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of settings, which the documentation has from the program: what the tables say is said once.
-// Apart from the reader of settings, since it needs what the reports know.
+// The page of settings, which the program writes from its tables, so that nothing is stated twice.
+// Separate from the reader of settings, since the page also needs the columns of the reports.
 #pragma once
 
 #include <string>

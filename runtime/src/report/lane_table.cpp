@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is not there, or is of another type, is refused with the parser's own words, which name the key or the place: files are made
-// by commtask-info, so a wrong one is rare and not worth sentences of its own.
+// If a key is missing or has another type, the file is refused with the parser's own text, which
+// names the key or the place. commtask-info writes these files, so errors are rare and need no
+// sentences of their own.
 #include "report/lane_table.hpp"
 
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// What a file has beside messages, or has not.
+/// The optional tables of a file.
 constexpr std::array of_kinds{std::pair{"puts", &lane_tables::puts},
                               std::pair{"collectives", &lane_tables::collectives}};
 
@@ -57,7 +58,7 @@ constexpr std::array of_kinds{std::pair{"puts", &lane_tables::puts},
             {"rows", std::move(rows)}};
 }
 
-/// FNV-1a, without the sign.
+/// FNV-1a, shifted so that the sign bit is 0.
 [[nodiscard]] std::int64_t sum_of(const std::string& text) {
     std::uint64_t sum = 14695981039346656037U;
     for (const char byte : text) sum = (sum ^ static_cast<unsigned char>(byte)) * 1099511628211U;
@@ -88,7 +89,7 @@ lane_table_file lane_table_of(const std::string& text) {
 
 lane_table_file read_lane_table(const std::string& file) {
     lane_table_file none;
-    // A device may never end.
+    // A read from a device may never end.
     std::error_code unknown;
     const auto kind = std::filesystem::status(file, unknown);
     if (std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Saturation tables as files: JSON, since commtask-info --calibrate writes them, people look at them and scripts draw them. That is
-// a parser in the library, which needs its headers when it is built and nothing when it runs.
+// Saturation tables as JSON files: commtask-info --calibrate writes them, people read them, and
+// scripts plot them. The library needs the headers of a JSON parser when it is built, and nothing
+// when it runs.
 #pragma once
 
 #include "core/lane_policy.hpp"
@@ -12,19 +13,21 @@
 namespace commtask::detail {
 
 struct lane_table_file {
-    lane_tables tables;   ///< Puts are judged like messages, if the file has none of puts.
-    std::string mpi;      ///< It was measured with, as mpi_name::text() says it; empty if the file does not say.
-    std::string why_not;  ///< Not empty: it cannot be used, and why.
-    std::int64_t sum = 0; ///< Of its bytes: two ranks that have the same one have the same table.
+    lane_tables tables; ///< If the file has no table for puts, the table for messages serves.
+    /// The MPI of the measurement, as mpi_name::text() writes it; empty if not in the file.
+    std::string mpi;
+    std::string why_not;  ///< Not empty: why the table cannot be used.
+    std::int64_t sum = 0; ///< A checksum of the file: ranks with the same sum have the same table.
 };
 
-/// Reads one. @throws std::bad_alloc
+/// Reads a file. @throws std::bad_alloc
 [[nodiscard]] lane_table_file read_lane_table(const std::string& file);
 
-/// The same of what a file holds.
+/// Reads the contents of a file. @throws std::bad_alloc
 [[nodiscard]] lane_table_file lane_table_of(const std::string& text);
 
-/// What such a file holds: of puts and collectives only what has rows. @param mpi  what it was measured with
+/// Writes the contents of a file; tables for puts and collectives only if they have rows.
+/// @param mpi  the MPI of the measurement
 [[nodiscard]] std::string text_of(const lane_tables& tables, const std::string& mpi);
 
 } // namespace commtask::detail

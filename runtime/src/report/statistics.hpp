@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What COMMTASK_STATS=1 counts: an observer of its lane's tasks. What the driver sees goes into plain words, since one
-// thread drives at a time; what posting and waiting threads measure goes through relaxed atomics.
+// The counts of COMMTASK_STATS=1: an observer of its lane's tasks. The progress thread adds to
+// plain words, since a lane has one progress thread at a time; posting and waiting threads add to
+// relaxed atomics.
 #pragma once
 
 #include "core/counters.hpp"
@@ -18,13 +19,13 @@ public:
     /// Any thread: how long a post took it.
     void add_post(std::uint64_t took_ns) noexcept { post_.add(took_ns); }
 
-    /// Any thread that waited for a task, when it goes on: how long after the end.
+    /// Any thread that waited for a task, when it goes on: the time since the task's end.
     void add_unblock(std::uint64_t took_ns) noexcept { unblock_.add(took_ns); }
 
     /// The worker's own counters.
     [[nodiscard]] lane_stats& counters() noexcept { return counters_; }
 
-    /// All of it. Once nothing runs any more, exactly.
+    /// All counts. Exact when no task runs any more.
     [[nodiscard]] lane_stats collected() const;
 
 private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What COMMTASK_TRACE=dir records of tasks: an observer of the lanes that writes each step with its own time, and what posting
-// and waiting threads say. Statistics count the same steps; a trace keeps them.
+// The records of tasks for COMMTASK_TRACE=dir: an observer of the lanes that writes each step with
+// its own time, and the records of posting and waiting threads. Statistics count the same steps; a
+// trace keeps each.
 #pragma once
 
 #include "core/observer.hpp"
@@ -23,24 +24,26 @@ public:
 
     void moved(const task& which, const life_step& step) noexcept override;
 
-    /// The submitter, when the task is its lane's: it has the task's identifier, and what it has posted.
+    /// Called by the submitter when the lane has the task: the task's identifier, and its
+    /// operation.
     void posted(std::uint64_t id, const commtask_op& op, const comm_queue& queue, std::uint32_t flags,
                 std::uint64_t begin_ns) noexcept;
-    /// The submitter, after posted().
+    /// Called by the submitter, after posted().
     void waits_for(std::uint64_t id, std::uint64_t predecessor) noexcept;
 
-    /// A thread that called MPI itself: an operation that began then, and has just ended well, without having been a task.
-    /// @param how  source < 0: it has received nothing
+    /// Called by a thread that called MPI itself, for an operation that was no task: it began at
+    /// `begin_ns` and has just succeeded.
+    /// @param how  source < 0: the operation has received nothing
     void passed(const commtask_op& op, const comm_queue& queue, std::uint64_t begin_ns, const task_result& how,
                 std::int64_t sent_bytes) noexcept;
 
-    /// A thread waits for a task, or for several.
+    /// The calling thread waits for a task, or for several (null).
     void wait_begins(const task* which) noexcept;
     void wait_ends(const task* which) noexcept;
 
     [[nodiscard]] tracer& records() noexcept { return records_; }
 
-    /// Nothing runs any more.
+    /// Called when no task runs any more.
     void end(trace::file_state state) noexcept;
 
 private:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A page that the disk has no room for would end the program when it is written to, so room is asked for in steps before it
-// is used: by writing zeros, since the kernel then makes large pages at once, where fallocate would leave a fault of 2 us for
-// every page of 4 KiB, which was a third of what a trace cost small tasks. Files of an earlier run in the same folder are replaced:
-// a reader tells runs apart by their number. One that is still written is locked, and stays.
+// Writing to a page for which the disk has no space would end the program, so disk space is
+// reserved in steps before its use. Zeros are written to reserve it, since the kernel then makes
+// large pages at once. After fallocate every page of 4 KiB would cause a fault of 2 us, a third of
+// the cost of a trace with small tasks. Files of an earlier run in the same folder are replaced: a
+// reader tells runs apart by their number. A file that a running process still writes is locked,
+// and stays.
 #include "report/trace_file.hpp"
 
 #include "base/system.hpp"
@@ -44,7 +46,8 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
     return text;
 }
 
-/// Machines have clocks of their own, which begin anew when they start; a namespace may shift one.
+/// Each machine has a clock of its own, which starts anew at each boot; a time namespace may shift
+/// the clock.
 [[nodiscard]] std::uint64_t clock_domain() {
     std::string text = contents_of("/proc/sys/kernel/random/boot_id");
     if (text.empty()) return 0;
@@ -73,8 +76,9 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
            "); name a folder that this process may write to, or one that it may make";
 }
 
-/// A lock ends with its process, and one that forks does not hand it on. A file system without locks refuses nobody.
-/// A file that may only be read can be locked against who writes it, but not against who replaces it too: flock() is for those.
+/// A lock ends with its process, and a child process does not inherit it. On a file system without
+/// locks no file counts as locked. A read lock on a file that is not writable excludes a process
+/// that writes it, but not another process that replaces it; flock() excludes the latter.
 [[nodiscard]] bool is_locked_by_another(int descriptor, bool is_writable) noexcept {
     struct flock lock{};
     lock.l_type = is_writable ? F_WRLCK : F_RDLCK;
@@ -83,9 +87,11 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
     return !is_writable && ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// An empty file, locked by this process; below 0: errno says why not, EBUSY that a running process writes it.
-/// Only who has locked the file that the name leads to takes its name away, so of several processes that want it at one moment
-/// none loses what it has begun. A file that may only be read is replaced where its folder may be written to.
+/// Opens the file for this process. Only a process that has locked the file with this name removes
+/// the name. Of several processes at one moment, none therefore loses a file that it has begun. A
+/// file that is not writable is replaced if its folder is writable.
+/// @return an empty file, locked by this process; below 0: errno has the reason, EBUSY if a running
+/// process writes the file
 [[nodiscard]] int take_over(const std::string& path) noexcept {
     for (;;) {
         int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -93,7 +99,7 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
         if (!is_writable) {
             const int code = errno;
             if (code == EACCES) descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-            errno = code; // there may be no file to read where none may be made
+            errno = code; // the second open fails with another code if there is no file
             if (descriptor < 0) return -1;
         }
         struct stat mine{};
@@ -102,7 +108,8 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
         if (code == 0 && ::fstat(descriptor, &mine) == 0 && ::stat(path.c_str(), &named) == 0 &&
             mine.st_ino == named.st_ino && mine.st_dev == named.st_dev) {
             if (is_writable && mine.st_size == 0) return descriptor;
-            // Whoever reads the old one goes on reading it. Its folder, or the folder's sticky bit, may keep it.
+            // A process that reads the old file goes on reading it. The folder, or the folder's
+            // sticky bit, may forbid the removal.
             if (::unlink(path.c_str()) != 0 && errno != ENOENT) code = errno;
         }
         ::close(descriptor);
@@ -143,7 +150,8 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
     }
     if (memory == MAP_FAILED) {
         why = refusal(plan, path + " cannot become " + std::to_string(plan.most_mib) + " MiB long", errno);
-        ::unlink(path.c_str()); // before the lock goes, or it may be another's by then
+        // before the lock is released: the file could be another process's after that
+        ::unlink(path.c_str());
         ::close(descriptor);
         return nullptr;
     }
@@ -182,18 +190,18 @@ void trace_file::introduce(const trace_plan& plan) {
     mine.n_lanes = plan.n_lanes;
     mine.worker_is_reserved = plan.worker_is_reserved ? 1 : 0;
     mine.worker_cpu = plan.worker_cpu;
-    std::memcpy(mine.magic, trace::magic, sizeof mine.magic); // from here on it is a trace
+    std::memcpy(mine.magic, trace::magic, sizeof mine.magic); // from here on the file is a trace
 }
 
 bool trace_file::reserve(std::size_t first_chunk, std::size_t count) noexcept {
     static const trace::chunk nothing{};
     constexpr std::size_t most_at_once = 64;
     const std::size_t end = std::min(first_chunk + count, n_chunks_);
-    const std::lock_guard guard{descriptor_lock_}; // once in many chunks
+    const std::lock_guard guard{descriptor_lock_}; // taken once in many chunks
     if (descriptor_ < 0) return false;
     while (first_chunk < end) {
         std::array<iovec, most_at_once> parts;
-        parts.fill({const_cast<trace::chunk*>(&nothing), sizeof nothing}); // pwritev reads it only
+        parts.fill({const_cast<trace::chunk*>(&nothing), sizeof nothing}); // pwritev only reads it
         const auto n_parts = static_cast<int>(std::min(end - first_chunk, most_at_once));
         const ssize_t written =
             ::pwritev(descriptor_, parts.data(), n_parts, static_cast<off_t>(first_chunk * trace::chunk_bytes));
@@ -203,7 +211,7 @@ bool trace_file::reserve(std::size_t first_chunk, std::size_t count) noexcept {
             is_disk_full_.store(true, std::memory_order_relaxed);
             return false;
         }
-        first_chunk += n_whole; // what was written of a further one is written again
+        first_chunk += n_whole; // a chunk that was written in part is written again
     }
     return true;
 }
@@ -220,7 +228,8 @@ void trace_file::close(trace::file_state state) noexcept {
 
 void trace_file::remove(bool will_be_closed) noexcept {
     const std::lock_guard guard{descriptor_lock_};
-    ::unlink(path_.c_str()); // before the lock goes, or it may be another's by then
+    // before the lock is released: the file could be another process's after that
+    ::unlink(path_.c_str());
     if (!will_be_closed) ::close(std::exchange(descriptor_, -1));
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file of a rank's trace, which is the memory that its threads write to: a process that crashes, is killed or calls _exit
-// leaves behind what it had written. It is as long as it may become from the start, but takes room on the disk as it is used.
+// The file of a rank's trace, which is mapped as the memory that the rank's threads write to: a
+// process that crashes, is killed or calls _exit leaves the records that it has written. The file
+// has its maximum length from the start, but takes disk space only as it is used.
 #pragma once
 
 #include "core/tracer.hpp"
@@ -15,7 +16,7 @@
 
 namespace commtask::detail {
 
-/// What a file's header says of its rank.
+/// The contents of a file's header.
 struct trace_plan {
     std::string folder;
     std::size_t most_mib = 64;
@@ -23,7 +24,7 @@ struct trace_plan {
     int rank = 0;
     int n_ranks = 1;
     int session = 1;
-    std::uint64_t run = 0; ///< Agreed on by all ranks; 0: not.
+    std::uint64_t run = 0; ///< Agreed on by all ranks; 0: not agreed on.
     std::string mpi;
     unsigned n_lanes = 1;
     bool worker_is_reserved = false;
@@ -32,19 +33,20 @@ struct trace_plan {
 
 class trace_file final : private trace_room {
 public:
-    /// Makes the folder and the file. The result is never destroyed, as its tracer is not.
+    /// Makes the folder and the file. The result is never destroyed, and neither is its tracer.
     /// @param why  a sentence, if the result is null
     [[nodiscard]] static trace_file* open(const trace_plan& plan, std::string& why);
 
     [[nodiscard]] tracer& records() noexcept { return *tracer_; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-    /// Nobody writes chunks of his own any more; those who have one may write on.
+    /// From here on no thread takes a new chunk; a thread that has one may go on writing to it.
     void close(trace::file_state state) noexcept;
-    /// The library does not start: there is nothing to read. Before close(), if that comes.
+    /// Called if the library does not start: there is nothing to read. Comes before close(), if
+    /// that is called.
     void remove(bool will_be_closed) noexcept;
 
-    /// After close(): how many records there was no room for, and whether the disk had none.
+    /// After close(): the number of records that found no space, and whether the disk was full.
     [[nodiscard]] std::uint64_t n_lost() const noexcept { return header().n_dropped; }
     [[nodiscard]] bool is_disk_full() const noexcept { return is_disk_full_.load(std::memory_order_relaxed); }
 
@@ -58,11 +60,11 @@ private:
         return *reinterpret_cast<trace::file_header*>(chunks_);
     }
 
-    static trace_file* latest_; ///< All that there were stay.
+    static trace_file* latest_; ///< Links all files of the process: none is destroyed.
 
     trace_file* const before_;
     const std::string path_;
-    std::mutex descriptor_lock_; ///< A thread that makes room may meet the end.
+    std::mutex descriptor_lock_; ///< A thread that reserves chunks may run beside close().
     int descriptor_;             ///< -1: closed.
     trace::chunk* const chunks_;
     const std::size_t n_chunks_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list is printed once per stall time for as long as nothing moves. The watchdog never touches a task: what it prints
-// about a driver that is stuck comes from two numbers that the driver leaves behind. A signal's handler may do next to
-// nothing: it counts, and wakes the watchdog.
+// While nothing moves, the list is printed once per stall time. The watchdog never touches a task:
+// two numbers that a progress thread stores tell in which call it is stuck. A signal handler only
+// counts the signal and wakes the watchdog.
 #include "report/watchdog.hpp"
 
 #include "base/speech.hpp"
@@ -49,11 +49,13 @@ watchdog::watchdog(lane_set& watched, const watchdog_settings& settings)
     : lanes_(watched), settings_(settings), last_passes_(watched.size(), 0) {
     const bool has_signals = settings.signal != 0 || settings.pause_signal != 0;
     if (settings.stall_ns == 0 && settings.hint_ns == 0 && !has_signals && settings.pause_file.empty()) return;
-    signals_seen_ = n_signals.load(std::memory_order_seq_cst); // the thread may begin after the first signal
+    // the thread may begin after the first signal
+    signals_seen_ = n_signals.load(std::memory_order_seq_cst);
     pauses_seen_ = n_pause_signals.load(std::memory_order_seq_cst);
     library_thread::plan plan{.name = "commtask-stalls"};
     for (const int signal : {settings.signal, settings.pause_signal}) {
-        if (signal != 0) sigaddset(&plan.signals, signal); // the program's threads may all have blocked it
+        // all of the program's threads may have blocked it
+        if (signal != 0) sigaddset(&plan.signals, signal);
     }
     thread_.start(plan, [this] { run(); });
     listen_to(settings.signal, &on_signal<n_signals>, before_);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says what a program waits for while it hangs. A thread that looks a few times per stall time whether any task has ended;
-// if none has, the driver is asked for the list of unfinished tasks, and if the driver itself does not answer, the
-// operation that it is stuck in is named. The same on a signal. On another signal, or as long as a file is there, the workers are
-// paused. Without a stall time it looks four times a minute, and tells once of a way to know more.
+// Says for which tasks a hanging program waits. A thread checks a few times per stall time whether
+// any task has ended. If none has, it asks the progress threads for the list of unfinished tasks;
+// if a progress thread does not answer, the watchdog names the operation in which that thread is
+// stuck. A signal asks for the same list. Another signal, or a file while it exists, pauses the
+// workers. Without a stall time the thread checks four times a minute, and mentions
+// COMMTASK_STALL_S once.
 #pragma once
 
 #include "base/library_thread.hpp"
@@ -19,18 +21,21 @@
 namespace commtask::detail {
 
 struct watchdog_settings {
-    std::uint64_t stall_ns = 0;             ///< 0: no lists.
-    std::uint64_t hint_ns = 60'000'000'000; ///< Without lists: when to tell of them, once; 0: never.
-    int signal = 0;                         ///< On which a list is written; 0: none.
-    int pause_signal = 0;                   ///< On which the workers pause, and on the next one resume; 0: none.
-    std::string pause_file{};               ///< As long as it is there, the workers are paused; empty: none.
-    bool warns = false;                     ///< Says when they do.
+    std::uint64_t stall_ns = 0; ///< 0: no lists.
+    /// Without lists: after how long to mention COMMTASK_STALL_S, once; 0: never.
+    std::uint64_t hint_ns = 60'000'000'000;
+    int signal = 0; ///< The signal on which a list is written; 0: none.
+    /// The signal that pauses the workers, and resumes them the next time; 0: none.
+    int pause_signal = 0;
+    std::string pause_file{}; ///< While this file exists, the workers are paused; empty: none.
+    bool warns = false;       ///< Print each pause and resumption.
     std::string_view (*kind_name)(int) = nullptr;
 };
 
 class watchdog {
 public:
-    /// Nothing to watch for: starts no thread. One of a process at a time may have a signal.
+    /// Starts no thread if the settings ask for nothing. Only one watchdog of a process at a time
+    /// may have a signal.
     watchdog(lane_set& watched, const watchdog_settings& settings);
     watchdog(const watchdog&) = delete;
     watchdog& operator=(const watchdog&) = delete;
@@ -50,8 +55,8 @@ private:
     lane_set& lanes_;
     const watchdog_settings settings_;
     std::atomic<bool> must_stop_{false};
-    struct sigaction before_{};        ///< What the process did on the signal.
-    struct sigaction before_pauses_{}; ///< And on the other.
+    struct sigaction before_{};        ///< The process's earlier action for the signal.
+    struct sigaction before_pauses_{}; ///< The process's earlier action for the pause signal.
     std::uint64_t last_ended_ = 0;
     std::vector<std::uint64_t> last_passes_; ///< By lane.
     std::uint64_t unchanged_since_ns_ = 0;
