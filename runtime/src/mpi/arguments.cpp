@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks run on every post, so they compare numbers that are at hand; only a null buffer, which MPI_BOTTOM also is
-// in MPICH, makes them look whether the datatype can have addresses of its own. No MPI function is called.
+// The checks run in every post, so they only compare numbers. For a null buffer, which is also
+// MPI_BOTTOM in MPICH, they test whether the datatype can have absolute addresses. No MPI function
+// is called.
 #include "mpi/arguments.hpp"
 
 #include "base/last_error.hpp"
@@ -27,7 +28,7 @@ struct basic_type {
 
 } // namespace
 
-/// Basic types carry no address of their own: with them a null buffer is a mistake.
+/// A basic datatype has no absolute addresses, so a null buffer of that type is an error.
 int basic_bytes(MPI_Datatype type) noexcept {
     const std::array<basic_type, 26> basic{{{MPI_BYTE, 1},
                                             {MPI_CHAR, 1},
@@ -99,7 +100,7 @@ namespace {
                   queue.n_peers - 1);
 }
 
-/// An entry of an array of large counts that this MPI, or any, cannot carry.
+/// Refuses an entry of an array of counts that this MPI, or any MPI, cannot take.
 template <typename Count>
 [[nodiscard]] int check_counts(const void* counts, int n_counts, const char* name) noexcept {
     const auto* const numbers = static_cast<const Count*>(counts);
@@ -111,7 +112,7 @@ template <typename Count>
     return COMMTASK_OK;
 }
 
-/// The array of counts of one side.
+/// Checks the array of counts of one side.
 [[nodiscard]] int check_count_array(const commtask_op& op, const void* counts, int n_counts,
                                     const char* name) noexcept {
     if (counts == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name);
@@ -127,7 +128,8 @@ template <typename Count>
     return pointer == nullptr ? refuse(COMMTASK_ERR_ARGUMENT, "%s is null", name) : COMMTASK_OK;
 }
 
-/// Arrays have one entry per rank except in neighbourhood collectives, whose degrees only MPI knows.
+/// Arrays have one entry per rank, except in neighborhood collectives, whose degrees only MPI
+/// knows.
 [[nodiscard]] int check_arrays(const commtask_op& op, const comm_queue& queue) noexcept {
     const auto check = [&](const void* counts, const char* name) {
         return check_count_array(op, counts, queue.n_peers, name);
@@ -157,7 +159,7 @@ template <typename Count>
 [[nodiscard]] int check_collective(const commtask_op& op, const comm_queue& queue) noexcept {
     if (operation_of(op.kind).has_arrays()) return check_arrays(op, queue);
     const auto recv_side = [&] { return check_side(op.recv, "the"); };
-    // Reductions have one count and one type for both buffers.
+    // Reductions have one count and one datatype for both buffers.
     commtask_side contribution = op.recv;
     contribution.buffer = op.send.buffer;
     const auto send_side = [&] { return check_side(contribution, "the send"); };
@@ -166,7 +168,8 @@ template <typename Count>
     case COMMTASK_OP_COMM_DUP: return check_pointer(op.result, "new_comm");
     case COMMTASK_OP_BCAST: return first_failure([&] { return check_root(op, queue); }, recv_side);
     case COMMTASK_OP_REDUCE: {
-        // The receive buffer counts in the root only; whether this rank is the root, MPI knows.
+        // The receive buffer is significant only at the root, and only MPI knows whether this rank
+        // is the root.
         const bool is_elsewhere = op.send.buffer == MPI_IN_PLACE || queue.is_intercommunicator;
         return first_failure([&] { return check_root(op, queue); }, [&] { return check_reduction(op); },
                              [&] { return is_elsewhere ? COMMTASK_OK : send_side(); });
@@ -185,14 +188,15 @@ template <typename Count>
             [&] { return check_root(op, queue); },
             [&] { return is_elsewhere ? COMMTASK_OK : check_side(everyones, is_gather ? "send" : "recv"); });
     }
-    default: // allgather, alltoall and the neighbourhood ones
+    default: // allgather, alltoall and the neighborhood collectives
         return first_failure([&] { return op.send.buffer == MPI_IN_PLACE ? COMMTASK_OK : check_side(op.send, "send"); },
                              [&] { return check_side(op.recv, "recv"); });
     }
 }
 
-/// Whether messages can go to all of them. No branch in the loop, so that several are compared at a time: a multicast should cost its
-/// submitter the same, to how many ranks it ever goes.
+/// Whether messages can go to all ranks of a list. The loop has no branch, so that the compiler can
+/// compare several ranks at once: the cost of a multicast for its submitter should not depend on
+/// the number of ranks.
 [[nodiscard]] bool are_peers(std::span<const int> ranks, int n_peers) noexcept {
     const auto limit = static_cast<unsigned>(n_peers);
     unsigned n_wrong = 0;
@@ -203,7 +207,7 @@ template <typename Count>
     return n_wrong == 0;
 }
 
-/// A list of ranks that messages go to or come from: none may be a wildcard.
+/// Checks a list of destinations or sources: none may be a wildcard.
 [[nodiscard]] int check_ranks(const int* ranks, int n_ranks, const char* name, const comm_queue& queue) noexcept {
     if (n_ranks < 0) {
         return refuse(COMMTASK_ERR_COUNT, "n_%s is %d, and must not be negative", name, n_ranks);
@@ -218,7 +222,7 @@ template <typename Count>
     return COMMTASK_OK;
 }
 
-/// Partitions have no wildcards, and their groups take tags from above.
+/// Partitioned operations have no wildcards, and their groups use the highest tags.
 [[nodiscard]] int check_partitions(const commtask_op& op, bool receives, const comm_queue& queue,
                                    int tag_upper_bound) noexcept {
     const commtask_side& side = receives ? op.recv : op.send;
@@ -241,7 +245,7 @@ template <typename Count>
         [&] { return check_tag(receives ? op.recv_tag : op.send_tag, false, "the tag of partitions", most_tag); });
 }
 
-/// One side of a many_to_many: as many blocks as its list has ranks.
+/// Checks one side of a many_to_many: one block per rank of its list.
 [[nodiscard]] int check_blocks(const commtask_op& op, bool receives, const comm_queue& queue) noexcept {
     const commtask_side& side = receives ? op.recv : op.send;
     const int n_ranks = receives ? op.source : op.peer;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be said about an operation's arguments before anything is started, without asking MPI: ranks, tags, counts,
-// buffers, handles. The rest MPI says when the task is issued, and the task fails.
+// Checks an operation's arguments before anything is started: ranks, tags, counts, buffers,
+// handles. Only a check for a window may call MPI. MPI finds all other errors when the task starts,
+// and the task fails.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -14,12 +15,12 @@
 
 namespace commtask::detail {
 
-/// What most posts are.
+/// The kinds of most posts.
 [[nodiscard]] constexpr bool is_plain_kind(int kind) noexcept {
     return kind == COMMTASK_OP_SEND || kind == COMMTASK_OP_RECV;
 }
-/// Whether the operation is a plain send or receive whose arguments are right at first sight, told in a few comparisons. False says
-/// nothing.
+/// Whether the operation is a plain send or receive whose arguments are valid as far as a few
+/// comparisons show. False says nothing about the arguments.
 [[nodiscard]] inline bool is_plain_message(const commtask_op& op, const comm_queue& queue,
                                            int tag_upper_bound) noexcept {
     if (!is_plain_kind(op.kind)) return false;
@@ -32,22 +33,24 @@ namespace commtask::detail {
            side.type != MPI_DATATYPE_NULL;
 }
 
-/// @return COMMTASK_OK, or the code of the first wrong argument, with a sentence that names it. Not for operations on windows.
+/// @return COMMTASK_OK, or the code of the first wrong argument, with a sentence that names it. Not
+/// for operations on windows.
 [[nodiscard]] int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept;
 
-/// The same for an operation on a window; where the calling thread may ask MPI, that says how far other datatypes than C's reach.
+/// The same for an operation on a window. If the calling thread may call MPI, the extents of
+/// datatypes other than C's basic ones are checked, too.
 [[nodiscard]] int check_window_arguments(const commtask_op& op, const served_window& window, const comm_queue& queue,
                                          int tag_upper_bound, bool may_ask_mpi) noexcept;
 
-// The parts that both are made of.
+// Parts of both functions.
 
-/// The size of a basic datatype; 0: it is another.
+/// The size of a basic datatype; 0 for any other.
 [[nodiscard]] int basic_bytes(MPI_Datatype type) noexcept;
 [[nodiscard]] int check_side(const commtask_side& side, const char* name) noexcept;
 [[nodiscard]] int check_rank(int rank, bool may_be_any, const char* name, const comm_queue& queue) noexcept;
 [[nodiscard]] int check_tag(int tag, bool may_be_any, const char* name, int tag_upper_bound) noexcept;
 
-/// `a ? a : b`, for a chain of checks of which the first failure counts.
+/// The code of the first check that fails; the checks after it are not called.
 template <typename... Checks>
 [[nodiscard]] int first_failure(Checks&&... checks) noexcept {
     int code = COMMTASK_OK;

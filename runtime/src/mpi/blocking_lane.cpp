@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lists link tasks through themselves, so nothing is allocated. The thread calls MPI with a copy of the operation: a task
-// that was given up meanwhile is somebody else's.
+// The lists link tasks through themselves, so nothing is allocated. The thread calls MPI with a
+// copy of the operation, since a task that is abandoned meanwhile may have been reused.
 #include "mpi/blocking_lane.hpp"
 
 #include "base/library_thread.hpp"
@@ -22,7 +22,7 @@
 namespace commtask::detail {
 namespace {
 
-/// A call of MPI's as the trace shows it.
+/// Records a call of MPI in the trace.
 class traced_call {
 public:
     explicit traced_call(const commtask_op& op) noexcept : records_(tracer::current()) {
@@ -45,7 +45,8 @@ private:
     std::uint32_t name_ = 0;
 };
 
-/// Whether MPI may keep a thread until other processes come. Of what moves no data win_post and win_sync end at once.
+/// Whether MPI may block the thread until other processes arrive. True also for win_post and
+/// win_sync, which return at once.
 [[nodiscard]] bool waits_for_others(const commtask_op& op) noexcept {
     return operation_of(op.kind).counts == count_shape::none;
 }
@@ -55,8 +56,9 @@ private:
 struct blocking_lane::shared {
     explicit shared(lane_set& lanes) : beside(&lanes) {}
 
-    /// With the mutex. By 1 from the post on, since the thread may have to wait for a processor first; by -1 when MPI has done it, or
-    /// never will. The lanes know whether there is any.
+    /// With the mutex. Called with 1 at the start of an operation, since the thread may have to
+    /// wait for a core first; with -1 when MPI has completed the operation, or never will. Tells
+    /// the lanes whether there is any blocking operation.
     void count_blocking(const commtask_op& op, int by) noexcept {
         if (!waits_for_others(op)) return;
         const bool was_blocked = n_blocking > 0;
@@ -77,18 +79,21 @@ struct blocking_lane::shared {
         has_ended.store(true, std::memory_order_release); // partner of the acquire in take_ended()
     }
 
-    std::mutex mutex; ///< Guards the rest; MPI is never called with it held.
+    /// Guards the members below; MPI is never called with it locked.
+    std::mutex mutex;
     std::condition_variable has_news;
     task_list waiting;
-    task* running = nullptr; ///< Null also if it was given up while MPI had it.
+    /// Null also if the task was abandoned while MPI had its operation.
+    task* running = nullptr;
     task_list ended;
-    lane_set* beside;   ///< Null when the thread is left alone.
-    int n_blocking = 0; ///< Operations here that wait for other processes.
+    lane_set* beside;   ///< Null once the object is destroyed.
+    int n_blocking = 0; ///< Operations that wait for other processes.
     bool is_in_mpi = false;
-    bool is_over = false; ///< The thread ends when it comes by.
-    bool is_lost = false; ///< The window is gone; then it is over, too.
+    bool is_over = false; ///< The thread ends at its next test of this flag.
+    /// The program has freed the window; is_over is set, too.
+    bool is_lost = false;
     library_thread thread;
-    std::atomic<bool> has_ended{false}; ///< A hint that needs no lock.
+    std::atomic<bool> has_ended{false}; ///< A hint that is read without the mutex.
 };
 
 blocking_lane::blocking_lane(lane_set& beside, std::function<void()> on_start, std::size_t stack_bytes)
@@ -170,7 +175,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
     std::unique_lock lock{mine->mutex};
     for (;;) {
         if (!mine->is_over && mine->waiting.is_empty()) {
-            // Who wakes this thread is posting, and goes on with that first where they share a core.
+            // The thread that wakes this one is posting: if both share a core, it continues first.
             const gentle_waking after_the_submitter;
             mine->has_news.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
         }

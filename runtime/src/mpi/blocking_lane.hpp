@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread for one window that the program synchronises itself. MPI has no nonblocking fence, start, wait or lock: each holds
-// its thread until other processes come, and no lane may wait for that. So all operations of such a window are called here,
-// one after the other, in the window's order; other windows and all communicators go on. One thread for each window, since
-// ranks may come to different windows in different orders. It sleeps while there is nothing to do. While it waits in MPI the lanes
-// know of it: threads that wait for tasks yield, since it may have their core only.
+// A thread for one window that the program synchronises itself. MPI has no nonblocking fence,
+// start, wait or lock: each blocks its thread until other processes arrive, and no lane may wait
+// for that. So this thread makes all MPI calls for such a window, one after the other, in the
+// window's order; other windows and all communicators make progress meanwhile. Each window has a
+// thread of its own, since ranks may synchronise different windows in different orders.
+//
+// The thread waits on a condition variable while it has no operation. While it waits in MPI, the
+// lanes know: threads that wait for tasks yield, since it may have no core but theirs.
 #pragma once
 
 #include "core/lane_set.hpp"
@@ -19,32 +22,36 @@ namespace commtask::detail {
 
 class blocking_lane {
 public:
-    /// @param beside    whose drivers call MPI too; they outlast this object
-    /// @param on_start  called first on the new thread, which may run where the calling one may: next to a worker's
-    ///                  endless loop, if that is the worker
+    /// @param beside  the lanes whose progress threads call MPI too; they outlast this object
+    /// @param on_start  called first on the new thread. The thread inherits the affinity of the
+    /// calling thread: the core of a polling worker, if a worker calls
     /// @param stack_bytes  of the thread; 0: the default of the system
     /// @throws std::system_error, std::bad_alloc
     explicit blocking_lane(lane_set& beside, std::function<void()> on_start, std::size_t stack_bytes = 0);
     blocking_lane(const blocking_lane&) = delete;
     blocking_lane& operator=(const blocking_lane&) = delete;
-    /// A thread that MPI does not give back is left alone, and touches nothing of ours any more.
+    /// A thread that does not return from MPI is detached, and touches nothing of the library's any
+    /// more.
     ~blocking_lane();
 
-    /// Any thread. The window is gone: all that is here ends with MPI_ERR_WIN, and what comes. MPI is not called any more.
+    /// Any thread. The program has freed the window: all operations here, and all later ones, end
+    /// with MPI_ERR_WIN. The thread does not call MPI any more.
     void lose_window() noexcept;
 
-    /// A driver, always of the same lane. The task is the thread's until take_ended() gives it back.
+    /// With the progress lock of always the same lane. The task belongs to this thread until
+    /// take_ended() returns it.
     void start(task& next) noexcept;
-    /// That driver. @return a task whose result is written; null if none has ended
+    /// With that progress lock. @return a task whose result is written; null if none has ended
     [[nodiscard]] task* take_ended() noexcept;
-    /// That driver. The task is not given back any more. @return whether it was here
+    /// With that progress lock. take_ended() will not return the task. @return whether the task was
+    /// here
     bool forget(const task& which) noexcept;
 
 private:
     struct shared;
     static void run(const std::shared_ptr<shared>& mine) noexcept;
 
-    const std::shared_ptr<shared> shared_; ///< The thread's, too.
+    const std::shared_ptr<shared> shared_; ///< Shared with the thread.
 };
 
 } // namespace commtask::detail

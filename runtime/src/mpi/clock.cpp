@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// At the end a rank may have left already, so nobody blocks: every receive is looked at until patience is over, and withdrawn.
-// Rank 0 answers one after the other, which takes it some microseconds per rank.
+// At the end another rank may have left already, so no rank blocks: every receive is tested until
+// the time limit, and then canceled. Rank 0 answers the ranks one after the other, some
+// microseconds per rank.
 #include "mpi/clock.hpp"
 
 #include "base/system.hpp"
@@ -17,10 +18,10 @@ namespace {
 
 constexpr int n_questions = 16;
 
-/// What a rank sends to rank 0.
+/// The messages of a rank to rank 0.
 enum class question : std::uint64_t { time = 1, goodbye = 2 };
 
-/// The best of some answers.
+/// The answer with the shortest round trip.
 class best_answer {
 public:
     void add(std::uint64_t asked_ns, std::uint64_t theirs_ns, std::uint64_t answered_ns) noexcept {
@@ -37,7 +38,7 @@ private:
     std::uint64_t took_ns_ = 0;
 };
 
-/// Looks at a request until it has ended, or `deadline()` says that it is over.
+/// Tests a request until it completes, or `is_over()` returns true.
 template <typename IsOver>
 [[nodiscard]] bool look_until_ended(MPI_Request& request, MPI_Status* status, IsOver&& is_over) {
     int has_ended = 0;
@@ -48,7 +49,7 @@ template <typename IsOver>
     return has_ended != 0;
 }
 
-/// A receive: withdrawing it waits for nobody.
+/// Cancels a receive, which waits for no other process.
 void withdraw(MPI_Request& request) {
     if (request == MPI_REQUEST_NULL) return;
     MPI_Cancel(&request);
@@ -75,7 +76,8 @@ void answer_all(MPI_Comm comm, int n_ranks, int tag, std::uint64_t patience_ns) 
     }
 }
 
-/// A message of one word, which MPI takes at once. One that it does not take has to keep its memory.
+/// Sends one word. The buffer is static, since an MPI that does not send the word at once still
+/// reads it.
 void send_word(MPI_Comm comm, int tag, question word) {
     static question words[] = {question{}, question::time, question::goodbye};
     MPI_Request request = MPI_REQUEST_NULL;
@@ -134,7 +136,7 @@ std::optional<clock_comparison> collective_compare_clocks(MPI_Comm comm) {
 
 std::optional<clock_comparison> compare_clocks_at_end(MPI_Comm comm, int session, std::uint64_t patience_ns) {
     const errors_come_back scope;
-    constexpr int most_sessions = 16000; // MPI promises tags up to 32767
+    constexpr int most_sessions = 16000; // MPI guarantees tags up to 32767
     const int tag = 2 + 2 * (session % most_sessions);
     int me = 0;
     int n_ranks = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far this rank's clock is from rank 0's. Each rank asks rank 0 for its time a few times; of the answers the quickest
-// counts, since the time was taken between asking and being answered (Cristian, "Probabilistic clock synchronization", 1989).
-// Half of what that took is the error at most. Two comparisons give the drift.
+// The offset of this rank's clock from rank 0's. Each rank asks rank 0 for its time a few times,
+// and uses the answer with the shortest round trip. Rank 0 took the time within that round trip, so
+// the error is at most half of it (Cristian, "Probabilistic clock synchronization", 1989). Two
+// comparisons give the drift.
 #pragma once
 
 #include "core/tracer.hpp"
@@ -16,21 +17,24 @@ namespace commtask::detail {
 
 struct clock_comparison {
     std::uint64_t at_ns = 0;    ///< On this rank's clock.
-    std::int64_t offset_ns = 0; ///< To be added to it.
-    std::uint64_t error_ns = 0; ///< At most.
+    std::int64_t offset_ns = 0; ///< To be added to this rank's clock.
+    std::uint64_t error_ns = 0; ///< The largest error of the offset.
 };
 
-/// All ranks of `comm`, a communicator of the library's own. Takes rank 0 some microseconds per rank.
-/// @return nothing if MPI refuses
+/// Called by all ranks of `comm`, a communicator of the library's own. Takes some microseconds per
+/// rank on rank 0.
+/// @return nothing if MPI returns an error
 [[nodiscard]] std::optional<clock_comparison> collective_compare_clocks(MPI_Comm comm);
 
-/// The same where ranks come when they like, or never: not collective. Once per session and rank.
-/// @param session  the same number at every rank
-/// @param patience_ns  how long a rank waits for rank 0, and rank 0 without hearing from anybody
+/// The same without collective calls: each rank may come at any time, or never. Once per session
+/// and rank.
+/// @param session  the same number on every rank
+/// @param patience_ns  how long a rank waits for rank 0, and rank 0 without a message from another
+/// rank
 [[nodiscard]] std::optional<clock_comparison> compare_clocks_at_end(MPI_Comm comm, int session,
                                                                     std::uint64_t patience_ns);
 
-/// Into the trace.
+/// Writes the comparison to the trace.
 void record_clock(tracer& records, const clock_comparison& found, bool is_at_end) noexcept;
 
 } // namespace commtask::detail

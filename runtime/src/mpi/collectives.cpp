@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starting collectives. Scalars convert to the parameter of the function that is called (int, or MPI_Count for _c); for
-// arrays the form that the program chose decides, and where MPI lacks the large form they are narrowed first.
+// Starts collectives. A scalar count converts to the parameter of the called function: int, or
+// MPI_Count for _c. For arrays the program's form decides; if MPI lacks the large form, they are
+// narrowed first.
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/operations.hpp"
@@ -9,7 +10,7 @@
 namespace commtask::detail {
 namespace {
 
-/// Kinds whose counts are one number per side.
+/// Kinds with one count per side.
 [[nodiscard]] int start_scalar(const commtask_op& op, MPI_Request* request) noexcept {
     const void* const from = op.send.buffer;
     void* const to = const_cast<void*>(op.recv.buffer);
@@ -51,7 +52,7 @@ namespace {
     }
 }
 
-/// Kinds with arrays of counts, which lie in the form that `is_int` says.
+/// Kinds with arrays of counts, in the form that `is_int` says.
 [[nodiscard]] int start_arrays(const commtask_op& op, bool is_int, MPI_Request* request) noexcept {
     const void* const from = op.send.buffer;
     void* const to = const_cast<void*>(op.recv.buffer);

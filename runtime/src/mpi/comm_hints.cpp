@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI gives the info of a communicator as a copy. Some MPIs leave out the keys that they do not know; those of the standard they
-// know, so only the library's own is lost.
+// MPI returns the info of a communicator as a copy. Some MPIs leave out keys that they do not know.
+// They know the keys of the standard, so only the library's own key can be missing.
 #include "mpi/comm_hints.hpp"
 
 #include "mpi/errors.hpp"
@@ -15,7 +15,7 @@
 namespace commtask::detail {
 namespace {
 
-/// A value that is too long comes as one that means nothing.
+/// A value that is too long is returned as "?", which no key accepts.
 class info_values {
 public:
     explicit info_values(MPI_Comm comm) noexcept {
@@ -27,7 +27,7 @@ public:
         if (info_ != MPI_INFO_NULL) MPI_Info_free(&info_);
     }
 
-    /// @return whether the key is there
+    /// @return whether the info has the key
     [[nodiscard]] bool look_up(const char* key, std::string_view& value) noexcept {
         if (info_ == MPI_INFO_NULL) return false;
         int is_there = 0;

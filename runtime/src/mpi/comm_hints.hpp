@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a communicator's info says that concerns lanes: the library's own key, and what the program promises of its messages by
-// the keys of the standard.
+// The parts of a communicator's info that concern lanes: the library's own key, and the standard's
+// keys by which the program makes promises about its messages.
 #pragma once
 
 #include "core/comm_striping.hpp"
@@ -13,10 +13,11 @@
 namespace commtask::detail {
 
 struct comm_hints {
-    /// Beside the numbers of lanes.
+    /// Values of `lane` that are not the number of a lane.
     static constexpr int any_lane = -1;
-    static constexpr int no_lane = -2;   ///< Something is asked for that there is not.
-    static constexpr int by_thread = -3; ///< Several, each for some threads.
+    /// The info names a lane that does not exist.
+    static constexpr int no_lane = -2;
+    static constexpr int by_thread = -3; ///< Several lanes, each for some threads.
 
     int lane = any_lane;
     message_promises promises;
@@ -25,11 +26,12 @@ struct comm_hints {
 /// @param value  of COMMTASK_LANE_KEY
 [[nodiscard]] int lane_of_text(std::string_view value) noexcept;
 
-/// A driver.
+/// With a progress lock.
 [[nodiscard]] comm_hints hints_of(MPI_Comm comm) noexcept;
 
-/// A driver. The lane of a communicator as its info asks for it. Messages that may overtake each other go by threads, unless
-/// the other promises allow to go by ranks and tags, which keeps their order: that is left to commtask_comm_stripe.
+/// With a progress lock. The lane of a communicator that its info asks for. Messages that may
+/// overtake each other go to lanes by thread. If the other promises allow lanes by rank and tag,
+/// which keep the order of messages, the choice is left to commtask_comm_stripe.
 [[nodiscard]] int lane_asked_for(MPI_Comm comm) noexcept;
 
 } // namespace commtask::detail

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a communicator comes to have several queues, and how they end with it. Queues for threads share its handle; the table of
-// communicators knows the first alone. Those for ranks and tags are of duplicates, which are registered like any communicator;
-// the one that they stand for frees them when it is freed, which all ranks do at the same place.
+// How a communicator gets several queues, and how they end with it. Queues for threads share its
+// handle; the table of communicators has only the first of them. Queues for ranks and tags belong
+// to duplicates, which are registered like any communicator. When the original communicator is
+// freed, the library frees the duplicates, which all ranks do at the same point of their program.
 #include "mpi/comms.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace commtask::detail {
 
 int mpi_comms::stripe_by_thread(comm_queue& home) noexcept {
     const errors_come_back scope;
-    if (home.striping() != nullptr) return MPI_SUCCESS; // two threads have asked for it
+    if (home.striping() != nullptr) return MPI_SUCCESS; // two threads have asked for striping
     try {
         const std::size_t n_lanes = lanes_.n_at_work();
         std::vector<comm_queue*> over;
@@ -61,7 +62,7 @@ int mpi_comms::stripe_by_message(comm_queue& home, const std::vector<MPI_Comm>& 
         for (MPI_Comm each : duplicates) {
             comm_queue* const its = find(each);
             if (its == nullptr) return MPI_ERR_COMM;
-            its->name = home.name; // whoever reads of it thinks of the one that the program has
+            its->name = home.name; // texts for users name the program's communicator
             over.push_back(its);
         }
         auto striping = std::make_shared<const comm_striping>(std::move(over), my_rank, promised);
@@ -84,7 +85,7 @@ void mpi_comms::forget_striping(comm_queue& home) noexcept {
     home.set_striping(nullptr);
 }
 
-/// The communicator is being freed.
+/// Called while the communicator is being freed.
 void mpi_comms::end_striping(comm_queue& home) noexcept {
     const comm_striping* const ended = home.striping();
     if (ended == nullptr) return;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each thread remembers the queues of the last communicators that it used; a program has few, and a miss costs a lock and
-// a look into a hash table. Queues are only freed with the whole object, so a remembered one can be looked at even after
-// its communicator is gone: its life tells whether it is still the one that was remembered.
+// Each thread caches the queues of the last communicators that it used. A program has few
+// communicators, and a miss costs a lock and a search in a hash table. Queues are freed only with
+// the whole object, so a thread may read a cached queue even after its communicator is gone: the
+// queue's life says whether the entry is still valid.
 #include "mpi/comms.hpp"
 
 #include "base/printable.hpp"
@@ -38,14 +39,15 @@ thread_local std::array<remembered, 8> remembered_queues;
 std::atomic<std::uint64_t> epochs{0};
 std::atomic<std::uint32_t> queue_numbers{0};
 
-/// The other two end in MPI_Finalize, which may call commtask_finalize while it deletes their attributes: MPICH does not
-/// survive that another one is deleted then.
+/// MPI_COMM_WORLD and MPI_COMM_SELF end in MPI_Finalize, which may call commtask_finalize while it
+/// deletes their attributes. MPICH does not survive the deletion of another attribute then.
 [[nodiscard]] bool can_be_freed(MPI_Comm comm) noexcept { return comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF; }
 
 #ifdef OMPI_MAJOR_VERSION
-/// Open MPI's handles are addresses: asking MPI about a freed one reads memory that is no longer its own, and may crash.
-/// The table behind the handles of Fortran has the living ones. Once per communicator.
-/// @param near  where the last one was found: the next one made is not far from it
+/// Open MPI's handles are addresses: a call with a freed one reads memory that MPI no longer owns,
+/// and may crash. The table of Fortran handles has the live communicators. Called once per
+/// communicator.
+/// @param near  where the last communicator was found: the next one is close to it
 [[nodiscard]] bool is_alive(MPI_Comm comm, MPI_Fint& near) noexcept {
     constexpr MPI_Fint more_than_there_are = 1 << 18;
     if (comm == nullptr) return false;
@@ -59,8 +61,8 @@ std::atomic<std::uint32_t> queue_numbers{0};
     return false;
 }
 #else
-/// MPICH's handles are numbers, which it checks itself, but for the one kind whose number says that MPI made it: of those
-/// the program can have two, and of another MPICH aborts.
+/// MPICH's handles are numbers, which MPICH checks itself. The exception is the kind of handle that
+/// MPI makes in MPI_Init: the program can have two of these, and MPICH aborts for any other.
 [[nodiscard]] bool is_alive(MPI_Comm comm, MPI_Fint& /*near*/) noexcept {
     constexpr unsigned kind = 0xfc000000;
     const auto bits = static_cast<unsigned>(comm);
@@ -86,7 +88,7 @@ mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<
 
 mpi_comms::~mpi_comms() {
     const errors_come_back scope;
-    is_ending_ = true; // the handlers are given back elsewhere
+    is_ending_ = true; // ~mpi_error_handling() restores the error handlers
     for (const auto& [comm, queue] : open_) {
         if (can_be_freed(comm)) MPI_Comm_delete_attr(comm, keyval_);
     }
@@ -109,7 +111,7 @@ comm_queue* mpi_comms::find(MPI_Comm comm) noexcept {
 
 comm_queue* mpi_comms::find_by_number(std::uint32_t number) noexcept {
     const std::lock_guard guard{mutex_};
-    // They were made in the order of their numbers.
+    // queues_ is in the order of the numbers.
     const auto found = std::ranges::lower_bound(queues_, number, {}, [](const auto& each) { return each->number; });
     return found == queues_.end() || (*found)->number != number || !(*found)->is_open() ? nullptr : found->get();
 }
@@ -118,7 +120,7 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue, int lane) noexcept {
     queue = find(comm);
     if (queue != nullptr) return MPI_SUCCESS;
     const std::lock_guard one_at_a_time{adding_};
-    queue = find(comm); // another lane's driver may have been quicker
+    queue = find(comm); // the progress thread of another lane may have added it
     if (queue != nullptr) return MPI_SUCCESS;
     if (!is_alive(comm, last_index_)) return MPI_ERR_COMM;
     try {
@@ -130,7 +132,7 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue, int lane) noexcept {
     }
 }
 
-/// World and self first, which most programs use for little.
+/// MPI_COMM_WORLD and MPI_COMM_SELF are on the first lane: most programs use them for little.
 std::size_t mpi_comms::next_lane(MPI_Comm comm) noexcept {
     return can_be_freed(comm) ? ++n_chosen_ % lanes_.n_at_work() : 0;
 }
@@ -144,7 +146,8 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     code =
         scope.code_of(is_intercommunicator != 0 ? MPI_Comm_remote_size(comm, &n_peers) : MPI_Comm_size(comm, &n_peers));
     if (code != MPI_SUCCESS) return code;
-    if (n_peers <= 0) return MPI_ERR_COMM; // MPI said success to a handler of the program's
+    // MPI returned success after it called a handler of the program.
+    if (n_peers <= 0) return MPI_ERR_COMM;
     std::array<char, MPI_MAX_OBJECT_NAME> chars{};
     int length = 0;
     std::string name;
@@ -160,7 +163,8 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     comm_queue* made = nullptr;
     {
         const std::lock_guard guard{mutex_};
-        open_.try_emplace(comm, nullptr); // from here on nothing needs memory of ours
+        // The entry is made now, so that to fill it below needs no memory.
+        open_.try_emplace(comm, nullptr);
         made = &closed_queue(number);
     }
     give_comm(*made, comm, n_peers, is_intercommunicator != 0, std::move(name));
@@ -169,7 +173,8 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     MPI_Comm_rank(comm, &made->shape.rank);
     MPI_Comm_size(comm, &made->shape.n_members);
     array_lengths neighbors;
-    static_cast<void>(scope.code_of(find_neighbors(comm, neighbors))); // one without a topology has none
+    // A communicator without a topology has no neighbors.
+    static_cast<void>(scope.code_of(find_neighbors(comm, neighbors)));
     made->shape.n_sources = neighbors.recv;
     made->shape.n_dests = neighbors.send;
     if (tracer* const records = tracer::current()) {
@@ -180,7 +185,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     if (error == MPI_SUCCESS) {
         error = errors_.take_over(comm);
         if (error != MPI_SUCCESS && can_be_freed(comm)) {
-            MPI_Comm_delete_attr(comm, keyval_); // closes it
+            MPI_Comm_delete_attr(comm, keyval_); // closes the queue
             return error;
         }
     }
@@ -189,16 +194,17 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
         return error;
     }
     made->open();
-    // Without memory for it one lane serves all.
+    // Without memory for striping, one lane serves all messages.
     if (is_by_thread) static_cast<void>(stripe_by_thread(*made));
     const std::lock_guard guard{mutex_};
     open_.find(comm)->second = queue = made;
     const auto asked = questions_.find(comm);
-    if (asked != questions_.end() && asked->second.answer != MPI_ERR_PENDING) questions_.erase(asked); // it is outdated
+    // The answer to that question is outdated.
+    if (asked != questions_.end() && asked->second.answer != MPI_ERR_PENDING) questions_.erase(asked);
     return MPI_SUCCESS;
 }
 
-/// Says in a queue that is not open yet what it is the queue of.
+/// Writes the communicator into a queue that is not open yet.
 void mpi_comms::give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_intercommunicator,
                           std::string name) noexcept {
     made.comm = comm;
@@ -209,10 +215,11 @@ void mpi_comms::give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_
     made.node = find_peers_ ? find_peers_(comm, is_intercommunicator) : nullptr;
 }
 
-/// One that no communicator has. With the lock held.
+/// A queue that no communicator has. With mutex_ locked.
 comm_queue& mpi_comms::closed_queue(std::size_t lane) {
     closed_queues& closed = closed_[lane];
-    // One with a ticket that was never used stays busy, and goes to the end: the next communicator finds another one.
+    // A queue with a ticket that was never used stays busy, and goes to the end: the next
+    // communicator gets another queue.
     if (closed.first != nullptr) {
         comm_queue& first = *closed.first;
         closed.first = first.next_closed;
@@ -238,7 +245,7 @@ void mpi_comms::close(comm_queue& freed) noexcept {
     retire(freed);
 }
 
-/// The table does not know it.
+/// Closes a queue that is not in the table of communicators.
 void mpi_comms::retire(comm_queue& freed) noexcept {
     const std::lock_guard guard{mutex_};
     if (freed.is_open()) freed.close();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which queue belongs to a communicator. Submitters look it up without a lock; the first task of a communicator makes the
-// worker look at it once. A communicator that the program frees tells us through an attribute whose delete function closes
-// the queue, so that its handle, used again by MPI for another communicator, is not taken for the old one. Closed queues are
-// used again: what communicators that come and go cost does not grow. A communicator's lane is chosen here, or its lanes.
+// The queue of each communicator. Submitters find it without a lock; for the first task of a
+// communicator, a progress thread asks MPI about it once. An attribute whose delete function closes
+// the queue tells the library that the program frees a communicator. So its handle, if MPI uses it
+// again for another communicator, is not taken for the old one. Closed queues are reused, so the
+// cost of communicators that come and go does not grow. This class also chooses the lane of a
+// communicator, or its lanes.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -28,9 +30,11 @@ class mpi_comms {
 public:
     using find_peers_function = std::function<std::unique_ptr<const node_peers>(MPI_Comm, bool is_intercommunicator)>;
 
-    /// Calls MPI: on the thread that initialises. Registers MPI_COMM_WORLD and MPI_COMM_SELF.
-    /// @param start_lane  called before a lane gets its first communicator: gives it a worker. May throw std::system_error.
-    /// @param find_peers  by the progress thread: a communicator's ranks on this node; empty: they have no doorbells
+    /// Calls MPI, on the thread that initialises. Registers MPI_COMM_WORLD and MPI_COMM_SELF.
+    /// @param start_lane  called before a lane gets its first communicator: gives it a worker. May
+    /// throw std::system_error.
+    /// @param find_peers  called by the progress thread: a communicator's ranks on this node;
+    /// empty: the ranks have no doorbells
     mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<void(std::size_t lane)> start_lane,
               find_peers_function find_peers);
     mpi_comms(const mpi_comms&) = delete;
@@ -40,51 +44,64 @@ public:
     /// Any thread. Null if the communicator is not registered, or freed.
     [[nodiscard]] comm_queue* find(MPI_Comm comm) noexcept;
 
-    /// Any thread. By its own number; null if no communicator has it now.
+    /// Any thread. By the number of the queue; null if no communicator has that queue now.
     [[nodiscard]] comm_queue* find_by_number(std::uint32_t number) noexcept;
 
-    /// Who says nothing about the lane of a communicator.
+    /// The caller does not choose a lane.
     static constexpr int any_lane = comm_hints::any_lane;
 
-    /// A driver, or the thread that initialises. One that is known already stays on its lane.
-    /// @param lane  which one is to serve it; or comm_hints::by_thread
-    /// @return an MPI error code; MPI_ERR_INFO_VALUE: the communicator's own COMMTASK_LANE_KEY names no lane
+    /// A thread with a progress lock, or the thread that initialises. A communicator that is
+    /// already registered stays on its lane.
+    /// @param lane  which lane is to serve it; or comm_hints::by_thread
+    /// @return an MPI error code; MPI_ERR_INFO_VALUE: the communicator's own COMMTASK_LANE_KEY
+    /// names no lane
     [[nodiscard]] int add(MPI_Comm comm, comm_queue*& queue, int lane = any_lane) noexcept;
 
-    /// A driver. From now on the lanes at work serve the communicator's messages, each those of some threads.
+    /// With a progress lock. From now on the lanes at work serve the communicator's messages, each
+    /// lane the messages of some threads.
     /// @return an MPI error code: there is no memory, or no thread for a lane's worker
     [[nodiscard]] int stripe_by_thread(comm_queue& home) noexcept;
-    /// A driver. The same, each the messages of some ranks and tags, by a duplicate of its own.
-    /// @param duplicates  registered already, each on its lane; they are the library's from now on. None: its own queue serves all
+    /// With a progress lock. From now on each lane serves the messages of some ranks and tags,
+    /// through a duplicate of its own.
+    /// @param duplicates  registered already, each on its lane; they are the library's from now on.
+    /// Empty: the communicator's own queue serves all messages
     [[nodiscard]] int stripe_by_message(comm_queue& home, const std::vector<MPI_Comm>& duplicates,
                                         message_promises promised) noexcept;
 
-    /// What a submitter that must not wait has asked about a communicator.
+    /// A question about a communicator, of a submitter that must not wait.
     struct question {
         mpi_comms* asked;
         MPI_Comm comm;
-        int answer = MPI_ERR_PENDING; ///< An MPI error code, once the worker has found that it is none.
-        bool is_second = false;       ///< The first answer may be as old as the question: MPI gives handles out again.
+        /// An MPI error code, once a progress thread has found that the communicator cannot be
+        /// added.
+        int answer = MPI_ERR_PENDING;
+        /// The question is asked again once: the first answer may be outdated, since MPI reuses
+        /// handles.
+        bool is_second = false;
     };
 
     /// Any thread. Asks whether a communicator can be added.
-    /// @param mine  the question, if it is new: the caller has a driver answer() it, or takes it back
-    /// @return MPI_ERR_PENDING; or why it cannot be added, told to one who asks; MPI_ERR_NO_MEM
+    /// @param mine  the question, if it is new: the caller has a progress thread answer() it, or
+    /// takes it back
+    /// @return MPI_ERR_PENDING; the reason why it cannot be added, returned to one caller;
+    /// MPI_ERR_NO_MEM
     [[nodiscard]] int ask(MPI_Comm comm, question*& mine) noexcept;
-    /// A driver. Adds the communicator; the question is gone if that succeeds.
+    /// With a progress lock. Adds the communicator, and removes the question if that succeeds.
     static void answer(question& asked) noexcept;
     void take_back(const question& asked) noexcept;
 
-    /// A driver: another rank could not spread it by message. The duplicates are MPI's to free, since not all ranks have them.
+    /// With a progress lock. Undoes stripe_by_message(), since another rank could not do it. The
+    /// library does not free the duplicates then: not all ranks have them.
     void forget_striping(comm_queue& home) noexcept;
 
-    /// A driver, or the thread that frees it: no task needs a communicator that the program has freed.
+    /// A thread with a progress lock, or the thread that frees the communicator. Closes the queue
+    /// of a communicator that the program has freed and that no task needs.
     void close_freed(comm_queue& freed) noexcept;
 
-    /// The queue that tasks without a communicator of their own use.
+    /// The queue of tasks that have no communicator of their own.
     [[nodiscard]] comm_queue& world() noexcept { return *world_; }
 
-    /// Whether MPI let the constructor do its work.
+    /// Whether the MPI calls of the constructor succeeded.
     [[nodiscard]] bool is_ready() const noexcept { return is_ready_; }
 
     [[nodiscard]] int tag_upper_bound() const noexcept { return tag_upper_bound_; }
@@ -102,29 +119,36 @@ private:
 
     mpi_error_handling& errors_;
     lane_set& lanes_;
-    const std::uint64_t epoch_; ///< Tells the threads' remembered queues of this object from those of an earlier one.
+    /// Distinguishes queues of this object in the threads' caches from queues of an earlier object.
+    const std::uint64_t epoch_;
     int keyval_ = MPI_KEYVAL_INVALID;
     int tag_upper_bound_ = 32767;
-    MPI_Fint last_index_ = 0; ///< Where Open MPI's table had the last communicator that was added.
+    /// The index in Open MPI's table of the communicator that was added last.
+    MPI_Fint last_index_ = 0;
     std::uint32_t n_traced_ = 0;
     bool is_ready_ = false;
     bool is_ending_ = false;
     const std::function<void(std::size_t)> start_lane_;
     const find_peers_function find_peers_;
-    /// Drivers of several lanes add communicators. MPI is called with it held; nothing that MPI calls takes it, but a callback of
-    /// the program's inside MPI that posts on a communicator of its own making.
+    /// The progress threads of several lanes may add communicators. MPI is called with this mutex
+    /// locked. Nothing that MPI calls locks it, except a callback of the program inside MPI that
+    /// posts on a communicator of its own making.
     std::mutex adding_;
-    std::mutex mutex_; ///< Guards what follows; MPI is never called with it held, since MPI calls on_free().
+    /// Guards the members below. MPI is never called with it locked, since MPI calls on_free().
+    std::mutex mutex_;
     std::vector<std::unique_ptr<comm_queue>> queues_;
-    std::unordered_map<MPI_Comm, comm_queue*> open_; ///< Null: about to be added.
-    /// Those of a lane that no communicator has. First in, first out: an early one is more likely to be idle.
+    std::unordered_map<MPI_Comm, comm_queue*> open_; ///< Null: the communicator is being added.
+    /// The queues of a lane that no communicator has. First in, first out: the oldest is the most
+    /// likely to be idle.
     struct closed_queues {
         comm_queue* first = nullptr;
         comm_queue* last = nullptr;
     };
     std::vector<closed_queues> closed_; ///< By lane.
-    std::size_t n_chosen_ = 0;          ///< Communicators whose lane nobody has named.
-    std::vector<MPI_Comm> duplicates_;  ///< The library's own, in the order in which all ranks made them.
+    /// Communicators whose lane the program has not chosen.
+    std::size_t n_chosen_ = 0;
+    /// The library's own duplicates, in the order in which all ranks made them.
+    std::vector<MPI_Comm> duplicates_;
     std::unordered_map<MPI_Comm, question> questions_;
     comm_queue* world_ = nullptr;
 };

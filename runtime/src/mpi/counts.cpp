@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of arrays of counts. Narrowing those of large counts for an MPI that has none is one allocation per such task, made
-// by the worker; a program that cares uses the _int forms, which are passed through.
+// Copies of arrays of counts. An MPI without large counts costs one allocation per task with large
+// arrays, made by the progress thread; a program that must avoid it uses the _int forms, whose
+// arrays are used as they are.
 #include "mpi/counts.hpp"
 
 #include "core/handed_over.hpp"
@@ -15,12 +16,12 @@ namespace commtask::detail {
 
 namespace {
 
-/// The side whose one count says what an operation gives; null if there is none.
+/// The side whose one count gives the sent bytes of an operation; null if there is none.
 [[nodiscard]] const commtask_side* given_side(const commtask_op& op) noexcept {
     const operation_traits& kind = operation_of(kind_of(op));
     switch (kind.counts) {
     case count_shape::one:
-        if (kind.takes_file) return nullptr; // its status says
+        if (kind.takes_file) return nullptr; // the status has the length
         if (kind.family == operation_family::receive) return nullptr;
         if (kind.family == operation_family::scatter) { // every rank has the receiving side
             return op.recv.buffer == MPI_IN_PLACE ? &op.send : &op.recv;
@@ -37,7 +38,7 @@ namespace {
 
 namespace {
 
-/// What goes to each rank of a list.
+/// The bytes that go to all ranks of a list.
 [[nodiscard]] std::int64_t bytes_to_many(const commtask_op& op) noexcept {
     MPI_Count element = 0;
     MPI_Count n_elements = 0;
@@ -53,7 +54,7 @@ namespace {
 std::int64_t payload_bytes(const commtask_op& op) noexcept {
     const operation_traits& kind = operation_of(kind_of(op));
     if (kind.has_dests) return bytes_to_many(op);
-    if (kind.has_partitions) return 0; // its groups give
+    if (kind.has_partitions) return 0; // the bytes are those of its groups
     const commtask_side* const side = op.peer == MPI_PROC_NULL ? nullptr : given_side(op);
     MPI_Count element = 0;
     if (side == nullptr || side->count <= 0 || MPI_Type_size_x(side->type, &element) != MPI_SUCCESS) return 0;
@@ -168,7 +169,8 @@ int copy_arrays(commtask_op& op, void*& copies) noexcept {
         array = place;
         place += bytes;
     };
-    copy(op.send.counts, lengths.send, count_bytes); // counts first: displacements may be narrower
+    // Counts first, for their alignment: displacements may be narrower.
+    copy(op.send.counts, lengths.send, count_bytes);
     copy(op.recv.counts, lengths.recv, count_bytes);
     copy(op.send.displs, lengths.send, displ_bytes);
     copy(op.recv.displs, lengths.recv, displ_bytes);

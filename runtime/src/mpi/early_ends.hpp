@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Most short sends are over when MPI's call returns. One that is asked for at once never enters the table of requests, which
-// saves a fifth of a message; asking in vain costs a look at the network. So it is learned, for each order of magnitude
-// of the count by itself: an MPI changes its protocol with the length of a message.
+// Most short sends are complete when the MPI call that starts them returns. A send that is tested
+// at once, and is complete, never enters the table of requests. That saves a fifth of the time of a
+// message; a test in vain costs one poll of the network. So this class learns whether to test. It
+// learns each power of two of the count separately, since an MPI changes its protocol with the
+// length of a message.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -17,7 +19,7 @@ namespace commtask::detail {
 
 class early_ends {
 public:
-    /// Whether to ask after this send; answered by saw().
+    /// Whether to test this send at once; if so, saw() gets the result.
     [[nodiscard]] bool is_worth_a_look(std::int64_t count) noexcept {
         habit& known = of(count);
         if (known.left_out == 0) return true;
@@ -25,7 +27,8 @@ public:
         return false;
     }
 
-    /// Whether it had ended. Each time in vain in a row doubles how many are left out next, up to tuning::longest_pause_of_looks.
+    /// The result of the test. Each test in vain in a row doubles the number of sends without a
+    /// test that follow, up to tuning::longest_pause_of_looks.
     void saw(std::int64_t count, bool has_ended) noexcept {
         habit& known = of(count);
         known.pause =
@@ -35,8 +38,10 @@ public:
 
 private:
     struct habit {
-        std::uint8_t pause = 0;    ///< How many are left out after one in vain.
-        std::uint8_t left_out = 0; ///< How many still are.
+        /// How many sends were skipped after the last test in vain.
+        std::uint8_t pause = 0;
+        /// How many sends are still to be skipped.
+        std::uint8_t left_out = 0;
     };
 
     [[nodiscard]] habit& of(std::int64_t count) noexcept {

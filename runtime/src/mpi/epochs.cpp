@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which operation may follow which: MPI's own rules, and no more than those. The book is of posts, not of what has ended: a task
-// that is canceled since a predecessor failed leaves it wrong, and what comes then is for MPI to find. While a ticket is open, all
-// that comes is kept beside it, so that it can be told again without what was dropped.
+// Which operation may follow which: MPI's own rules, and no more. The book records posts, not
+// completions. If a task is canceled because a predecessor failed, the book is wrong from then on,
+// and MPI has to find later errors. While a ticket is open, the book keeps all later operations, so
+// that it can replay them without an operation that was dropped.
 #include "mpi/epochs.hpp"
 
 #include "base/last_error.hpp"
@@ -157,11 +158,13 @@ int epoch_book::check(const commtask_op& op, const std::string& name) const noex
                           : refuse(COMMTASK_ERR_WINDOW, "%s of %s: %s", operation_of(op.kind).name, name.c_str(), why);
 }
 
-/// @param group  what of it is to be kept is left; @param is_kept  whether the operation has a ticket
+/// @param group  on return the part of it that must be stored
+/// @param is_kept  whether the operation has a ticket
 int epoch_book::prepare(const commtask_op& op, const std::string& name, std::span<const int>& group,
                         bool is_kept) noexcept {
     if (const int code = check(op, name); code != COMMTASK_OK) return code;
-    if (op.kind != COMMTASK_OP_WIN_START) group = {}; // nobody asks again whom win_post has let in
+    // No check needs the group of win_post later.
+    if (op.kind != COMMTASK_OP_WIN_START) group = {};
     return make_room(group.size(), is_kept) ? static_cast<int>(COMMTASK_OK) : refuse_without_memory();
 }
 
@@ -199,7 +202,7 @@ void epoch_book::drop(std::size_t first, std::size_t n_dropped) noexcept {
     n_since_ -= n_dropped;
 }
 
-/// What comes before the first open ticket need not be told again.
+/// Moves the operations before the first open ticket into settled_: no replay needs them.
 void epoch_book::settle() noexcept {
     const auto first_open = std::ranges::find_if(entries(), [](const entry& each) { return each.ticket != 0; });
     auto next = entries().begin();
@@ -207,7 +210,7 @@ void epoch_book::settle() noexcept {
         for (; next != first_open; ++next) {
             if (settled_.trouble_with(next->op) == nullptr) settled_.move(next->op, next->group);
         }
-    } catch (const std::bad_alloc&) { // the next time
+    } catch (const std::bad_alloc&) { // the next call tries again
     }
     drop(0, static_cast<std::size_t>((first_open == entries().end() ? first_open : next) - entries().begin()));
 }
@@ -231,7 +234,7 @@ void epoch_book::was_dropped(std::uint64_t ticket) noexcept {
             if (again.trouble_with(each.op) == nullptr) again.move(each.op, each.group);
         }
         now_ = std::move(again);
-    } catch (const std::bad_alloc&) { // it stays as if the operation had come
+    } catch (const std::bad_alloc&) { // the state stays as if the operation had been posted
     }
     settle();
 }

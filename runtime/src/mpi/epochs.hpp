@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The epochs of a window that the program synchronises itself, as its posts say: what comes next is known when it is posted,
-// since all tasks of such a window are ordered. So what MPI would find wrong when it is too late for a sentence, an operation
-// outside of any epoch or an epoch that does not fit the last one, is refused before anything is started.
+// The epochs of a window that the program synchronises itself, derived from its posts. All tasks of
+// such a window are ordered, so the order of its operations is known when they are posted. An
+// operation outside of any epoch, or an epoch that may not follow the last one, is refused before
+// anything is started. MPI would find such an error too late to report it with a sentence.
 #pragma once
 
 #include <commtask/operation.h>
@@ -19,33 +20,38 @@ namespace commtask::detail {
 
 [[nodiscard]] bool takes_group(const commtask_op& op) noexcept;
 
-/// An operation that begins or ends an epoch, whenever it comes; others are right.
-/// @param has_epochs  whether those of the window are the program's
+/// Checks the arguments of an operation that begins or ends an epoch, at any time; accepts other
+/// operations.
+/// @param has_epochs  whether the program has the epochs of the window
 /// @param name  of the window, for the sentence
 [[nodiscard]] int check_synchronisation(const commtask_op& op, bool has_epochs, const std::string& name) noexcept;
 
-/// Where a window stands.
+/// The epoch state of a window.
 class epoch_state {
 public:
-    /// Why the operation may not come now; null if it may.
+    /// The reason why the operation may not come now; null if it may.
     [[nodiscard]] const char* trouble_with(const commtask_op& op) const noexcept;
-    /// So that one operation more, with a group of so many ranks, can come without memory. @throws std::bad_alloc
+    /// Reserves memory for one more operation, with a group of `n_in_group` ranks, so that move()
+    /// needs none. @throws std::bad_alloc
     void make_room(std::size_t n_in_group);
-    /// The operation comes. @param group  of win_start: its ranks in the window
-    /// @throws std::bad_alloc, and nothing has changed; not after make_room()
+    /// Applies an operation. @param group  of win_start: its ranks in the window
+    /// @throws std::bad_alloc, and nothing has changed; never after make_room()
     void move(const commtask_op& op, std::span<const int> group);
-    /// What must still be posted before the window can be given back; null if nothing.
+    /// The operation that must be posted before the window can be given back; null if none.
     [[nodiscard]] const char* what_is_open() const noexcept;
 
 private:
-    /// Towards others. One line per state: who moves it on.
+    /// The access epoch. One line per state: the operations that end it.
     enum class access : std::uint8_t {
-        none,       ///< -> fence, start, lock, lock_all.
-        fence,      ///< Between two fences -> fence; while unused also what none permits.
-        used_fence, ///< The same, and operations were posted -> fence.
-        start,      ///< Towards the ranks in targets_ -> complete.
-        lock,       ///< Of the ranks in targets_ -> unlock of the last one.
-        lock_all,   ///< -> unlock_all.
+        none, ///< -> fence, start, lock, lock_all.
+        /// Between two fences -> fence; while unused, also the operations that end `none`.
+        fence,
+        /// Between two fences, with operations posted since the last -> fence.
+        used_fence,
+        /// With the ranks in targets_ as targets -> complete.
+        start,
+        lock,     ///< The ranks in targets_ are locked -> unlock of the last one.
+        lock_all, ///< -> unlock_all.
     };
 
     [[nodiscard]] bool is_free() const noexcept { return now_ == access::none || now_ == access::fence; }
@@ -53,24 +59,27 @@ private:
     [[nodiscard]] bool is_locked(int rank) const noexcept { return now_ == access::lock && is_target(rank); }
 
     access now_ = access::none;
-    bool is_posted_ = false;   ///< Exposed by win_post.
-    std::vector<int> targets_; ///< Empty but between start and complete, and in locks of single ranks.
+    bool is_posted_ = false; ///< Exposed by win_post.
+    /// Empty except between start and complete, and while single ranks are locked.
+    std::vector<int> targets_;
 };
 
 class epoch_book {
 public:
-    /// Any thread. Takes the operation into the book if it may come now.
+    /// Any thread. Enters the operation in the book if it may come now.
     /// @param name  of the window, for the sentence
     /// @param group  of win_start and win_post: its ranks in the window
-    /// @return COMMTASK_OK; ERR_WINDOW with a sentence, and nothing has changed
+    /// @return COMMTASK_OK; COMMTASK_ERR_WINDOW with a sentence, and nothing has changed
     [[nodiscard]] int enter(const commtask_op& op, const std::string& name, std::span<const int> group) noexcept {
         const std::lock_guard guard{mutex_};
         if (const int code = prepare(op, name, group, false); code != COMMTASK_OK) return code;
         add(op, group, 0);
         return COMMTASK_OK;
     }
-    /// The same for one that is posted later, in a place that it has now; was_posted() or was_dropped() comes then.
-    /// @param take_ticket  std::uint64_t(): takes the place, in the order of the book; 0 without memory
+    /// The same for an operation that is posted later, but takes its place in program order now.
+    /// The caller calls was_posted() or was_dropped() then.
+    /// @param take_ticket  std::uint64_t(): takes the place, in the order of the book; 0 without
+    /// memory
     template <typename TakeTicket>
     [[nodiscard]] int enter_for_later(const commtask_op& op, const std::string& name, std::span<const int> group,
                                       TakeTicket&& take_ticket) noexcept {
@@ -82,7 +91,8 @@ public:
         return COMMTASK_OK;
     }
 
-    /// Any thread. For the ranks of a group: memory that is used again, empty where another thread has it.
+    /// Any thread. Lends reusable memory for the ranks of a group; empty while another thread has
+    /// it.
     [[nodiscard]] std::vector<int> lend_memory() noexcept {
         const std::lock_guard guard{mutex_};
         return std::exchange(spare_, {});
@@ -92,20 +102,22 @@ public:
         spare_.swap(lent);
     }
 
-    /// Any thread. What the ticket was taken for.
+    /// Any thread. The operation of the ticket was posted.
     void was_posted(std::uint64_t ticket) noexcept;
-    /// Any thread. What the ticket was taken for never comes: the window stands as if it had not been entered. What was posted
-    /// after it and may not come without it is for MPI to find.
+    /// Any thread. The operation of the ticket will not be posted: the window's state is as if it
+    /// had not been entered. If an operation was posted after it and may not come without it, MPI
+    /// has to find that error.
     void was_dropped(std::uint64_t ticket) noexcept;
 
-    /// Any thread. What must still be posted before the window can be given back; null if nothing.
+    /// Any thread. The operation that must be posted before the window can be given back; null if
+    /// none.
     [[nodiscard]] const char* what_is_open() noexcept;
 
 private:
     struct entry {
         commtask_op op{};
         std::vector<int> group;   ///< Of win_start.
-        std::uint64_t ticket = 0; ///< 0: it is posted.
+        std::uint64_t ticket = 0; ///< 0: the operation is posted.
     };
 
     // With the mutex:
@@ -120,11 +132,13 @@ private:
     void drop(std::size_t first, std::size_t n_dropped) noexcept;
     void settle() noexcept;
 
-    std::mutex mutex_;    ///< Guards the rest.
-    epoch_state now_;     ///< With all that was entered.
-    epoch_state settled_; ///< Before the first of the next; of no use while there are none.
-    std::vector<entry>
-        since_; ///< From the first ticket that is open on; behind n_since_ of them some whose memory is used again.
+    std::mutex mutex_; ///< Guards the rest.
+    /// The state after all entered operations.
+    epoch_state now_;
+    /// The state before the first entry of since_; not used while since_ is empty.
+    epoch_state settled_;
+    /// Starts at the first open ticket; entries from n_since_ on are unused memory.
+    std::vector<entry> since_;
     std::size_t n_since_ = 0;
     std::vector<int> spare_;
 };

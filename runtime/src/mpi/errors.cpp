@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What our handler may do outside the library is little: MPICH calls it with its global lock held if MPI_THREAD_MULTIPLE
-// was given, so no MPI function can be called there, not even to abort. The program is then ended by abort(), after the
-// code was printed, which the launcher turns into the end of the job as MPI_ERRORS_ARE_FATAL would.
+// The library's handler may do little for a call of the program. If MPI_THREAD_MULTIPLE was
+// provided, MPICH calls the handler with its global lock locked, so the handler cannot call MPI,
+// not even MPI_Abort. Then it prints the code and calls abort(), and the launcher ends the job, as
+// with MPI_ERRORS_ARE_FATAL.
 #include "mpi/errors.hpp"
 
 #include "base/speech.hpp"
@@ -25,26 +26,31 @@ namespace {
 thread_local int quiet_depth = 0;
 thread_local int kept_code = MPI_SUCCESS;
 
-/// The communicators that have our handler. Process-wide, because MPI calls the handler without a context.
+/// The communicators that have the library's handler. One table per process, because MPI calls the
+/// handler without a context.
 struct handler_table {
     std::mutex mutex;
     MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
-    // The library's next life finds them anew, perhaps beside a thread that the last one left inside MPI.
-    std::atomic<bool> may_call_mpi{false};         ///< In the handler.
-    std::atomic<bool> codes_get_lost{false};       ///< The MPI returns MPI_SUCCESS after a handler that is a function.
-    std::atomic<bool> statuses_lack_errors{false}; ///< Those of persistent requests.
-    std::atomic<fatal_error_function*> of_program{nullptr}; ///< Set: errors that would end the program are its.
+    // Atomic: the next commtask_init writes them, perhaps beside a thread that an earlier context
+    // has abandoned inside MPI.
+    std::atomic<bool> may_call_mpi{false};         ///< The library's handler may call MPI.
+    std::atomic<bool> codes_get_lost{false};       ///< MPI returns MPI_SUCCESS after a function.
+    std::atomic<bool> statuses_lack_errors{false}; ///< The statuses of persistent requests.
+    /// If set, errors that would end the program go to this function.
+    std::atomic<fatal_error_function*> of_program{nullptr};
     std::unordered_set<MPI_Comm> taken_over;
 };
 
 handler_table& handlers() {
-    // Never destroyed, since handlers may run during exit; and not from the heap, which may be empty at the start.
+    // Never destroyed, since handlers may run during exit. Not from the heap, where an allocation
+    // may fail at the start.
     alignas(handler_table) static std::array<std::byte, sizeof(handler_table)> memory;
     static auto* const table = ::new (static_cast<void*>(memory.data())) handler_table;
     return *table;
 }
 
-/// The communicator's own handler, or the one that ours stands for. Fatal where MPI does not say.
+/// The program's handler of the communicator, also if the library's has replaced it. Fatal if MPI
+/// does not say.
 [[nodiscard]] error_handler own_handler(MPI_Comm comm) noexcept {
     MPI_Errhandler now = MPI_ERRHANDLER_NULL;
     if (MPI_Comm_get_errhandler(comm, &now) != MPI_SUCCESS) return error_handler::fatal;
@@ -55,13 +61,14 @@ handler_table& handlers() {
     constexpr bool is_abort = false;
 #endif
     const bool is_fatal = now == MPI_ERRORS_ARE_FATAL || is_abort || now == handlers().ours;
-    if (!is_predefined && !is_abort) MPI_Errhandler_free(&now); // only our reference to it
+    if (!is_predefined && !is_abort) MPI_Errhandler_free(&now); // frees our reference only
     if (is_fatal) return error_handler::fatal;
     return is_predefined ? error_handler::returns : error_handler::function;
 }
 
 #if defined(MPICH_VERSION)
-/// In MPICH a communicator that inherited the default handler follows MPI_COMM_WORLD's, whatever that is by then.
+/// In MPICH a communicator that inherited the default handler follows the current handler of
+/// MPI_COMM_WORLD.
 [[nodiscard]] bool follows_world(MPI_Comm comm) noexcept {
     return comm != MPI_COMM_WORLD && own_handler(MPI_COMM_WORLD) != error_handler::fatal;
 }
@@ -70,13 +77,14 @@ handler_table& handlers() {
 #endif
 
 #if defined(MPICH_VERSION)
-/// Seen in MPICH 4.3.2 and 5.0.2, not in 4.2.3. Asked of its text: MPI says so itself only if an error is made.
+/// True for MPICH 4.3.2 and 5.0.2, not for 4.2.3. Decided by the version, since MPI shows it only
+/// after an error.
 [[nodiscard]] bool returns_success_after_functions(const mpi_identity& mpi) {
     const auto [major, minor, patch] = mpi.numbers();
     return mpi.family == "mpich" && (major > 4 || (major == 4 && minor >= 3));
 }
 
-/// Seen in MPICH 4.2.3, 4.3.2 and 5.0.2 and in Intel MPI 2021.19, not in MPICH 4.0.2 and 4.1.3.
+/// True for MPICH 4.2.3, 4.3.2 and 5.0.2 and Intel MPI 2021.19, not for MPICH 4.0.2 and 4.1.3.
 [[nodiscard]] bool forgets_errors_of_persistent_requests(const mpi_identity& mpi) {
     const auto [major, minor, patch] = mpi.numbers();
     return mpi.family == "intel" || (mpi.family == "mpich" && (major > 4 || (major == 4 && minor >= 2)));
@@ -144,21 +152,23 @@ void hear_fatal_errors_of_program(fatal_error_function* function) noexcept {
 }
 
 void mpi_error_handling::keep(int code) noexcept {
-    if (kept_code == MPI_SUCCESS) kept_code = code; // the first one counts
+    if (kept_code == MPI_SUCCESS) kept_code = code; // the first error counts
 }
 
 int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
     const errors_come_back scope;
 #if defined(MPICH_VERSION)
-    // It follows MPI_COMM_WORLD's as long as nobody sets its own, and later ones raise there what has no communicator: with
-    // ours in its place the program's own choice for MPI_COMM_WORLD would not be heard.
+    // MPI_COMM_SELF follows MPI_COMM_WORLD's handler until the program sets its own, and later
+    // versions of MPICH raise errors without a communicator there. With the library's handler in
+    // its place, the program's own choice for MPI_COMM_WORLD would not take effect.
     if (comm == MPI_COMM_SELF) return MPI_SUCCESS;
 #endif
     handler_table& table = handlers();
     MPI_Errhandler before = MPI_ERRHANDLER_NULL;
     if (const int code = MPI_Comm_get_errhandler(comm, &before); code != MPI_SUCCESS) return code;
     if (before == MPI_ERRORS_RETURN) return MPI_SUCCESS;
-    if (before != MPI_ERRORS_ARE_FATAL) return MPI_Errhandler_free(&before); // only our reference to it
+    // Frees the library's reference only.
+    if (before != MPI_ERRORS_ARE_FATAL) return MPI_Errhandler_free(&before);
     try {
         const std::lock_guard guard{table.mutex};
         table.taken_over.insert(comm);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starting file operations. All have a nonblocking form in MPI-3.1. A file has its own error handler, which is
-// MPI_ERRORS_RETURN unless the program chooses another, so what goes wrong comes back as a code by itself; a choice of
-// MPI_ERRORS_ARE_FATAL is for the program's own calls, and is laid aside for the time of ours.
+// Starts file operations. All have a nonblocking form in MPI-3.1. A file has its own error handler,
+// MPI_ERRORS_RETURN unless the program sets another, so MPI returns errors as codes by default. A
+// handler MPI_ERRORS_ARE_FATAL is for the program's own calls: it is replaced during the library's
+// calls.
 #include "mpi/counts.hpp"
 #include "mpi/one_sided.hpp"
 #include "mpi/operations.hpp"
@@ -10,7 +11,7 @@
 namespace commtask::detail {
 namespace {
 
-/// While it lives an error of the file ends the task, and not the program.
+/// During its lifetime an error of the file fails the task, and does not end the program.
 class file_errors_come_back {
 public:
     explicit file_errors_come_back(MPI_File file) noexcept : file_(file) {
@@ -18,7 +19,7 @@ public:
         if (before_ == MPI_ERRORS_ARE_FATAL) {
             MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
         } else if (before_ != MPI_ERRORS_RETURN) {
-            MPI_Errhandler_free(&before_); // only our reference to it
+            MPI_Errhandler_free(&before_); // frees our reference only
         }
     }
     file_errors_come_back(const file_errors_come_back&) = delete;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the ranks of a group are in a communicator: a number of a rank means nothing without the group that it counts in. Groups that
-// the library asks MPI for are given back when their owner goes.
+// The ranks of a group's processes in a communicator. Groups that the library gets from MPI are
+// freed with their owner.
 #pragma once
 
 #include <mpi.h>
@@ -21,9 +21,9 @@ public:
     MPI_Group group = MPI_GROUP_NULL;
 };
 
-/// @param ranks  by rank of the group its rank in the communicator's own one; MPI_UNDEFINED where it has none. Memory that it has
-///               is used again.
-/// @return false if MPI fails, as of a group that was freed. @throws std::bad_alloc
+/// @param ranks  for each rank of the group, its rank in the communicator's own group;
+/// MPI_UNDEFINED if it has none. The vector's memory is reused.
+/// @return false if MPI returns an error, for example for a freed group. @throws std::bad_alloc
 [[nodiscard]] bool read_ranks_in(MPI_Comm comm, MPI_Group group, std::vector<int>& ranks);
 
 } // namespace commtask::detail

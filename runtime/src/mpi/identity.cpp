@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only functions without handles are called before it is known whose handles this process has. The functions of two MPIs
-// have the same names, so the loader binds all of them to the library that it found first, whoever was linked to which.
+// Only functions without handles are called before the ABI of this process is known. The functions
+// of two MPIs have the same names. So the loader binds all calls to the library that it found
+// first, whichever library the caller was linked to.
 #include "mpi/identity.hpp"
 
 #include "mpi/build.hpp"
@@ -20,7 +21,8 @@ namespace {
 using text_function = int (*)(char*, int*);
 
 [[nodiscard]] std::string text_from(text_function ask) {
-    // Larger than any MPI's MPI_MAX_LIBRARY_VERSION_STRING: the one of this mpi.h may be less than what is written.
+    // Larger than MPI_MAX_LIBRARY_VERSION_STRING of any MPI: the running MPI may write more than
+    // this mpi.h allows.
     std::array<char, 16384> text{};
     int length = 0;
     return ask(text.data(), &length) == MPI_SUCCESS ? std::string(text.data()) : std::string();
@@ -31,8 +33,8 @@ using text_function = int (*)(char*, int*);
     return dladdr(address, &place) != 0 && place.dli_fname != nullptr ? place.dli_fname : "";
 }
 
-/// Whether the functions that the loader found are those of the standard's ABI. By the name that no tool has, since the call
-/// is none of a tool's business.
+/// Whether the functions that the loader found have the standard's ABI. Uses the PMPI_ name, so
+/// that no tool intercepts the call.
 [[nodiscard]] bool has_standard_abi() {
     void* const found = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
     if (found == nullptr) return false;
@@ -42,7 +44,8 @@ using text_function = int (*)(char*, int*);
     return major >= 1;
 }
 
-/// The library that this one was linked to, if it is loaded and another was found before it.
+/// The MPI that this library was linked to, if it is loaded and the loader found another one before
+/// it.
 [[nodiscard]] std::optional<mpi_identity> hidden_second_mpi() {
     void* const handle = dlopen(COMMTASK_MPI_SONAME, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == nullptr) return std::nullopt;
@@ -60,7 +63,7 @@ using text_function = int (*)(char*, int*);
     return mpi.library.empty() ? mpi.text() : mpi.text() + " (" + mpi.library + ")";
 }
 
-/// A number that a launcher gives its processes.
+/// A number that a launcher sets in the environment of its processes.
 [[nodiscard]] long from_environment(const char* variable, long otherwise) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): once, in commtask_init.
     const char* const text = std::getenv(variable);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A contiguous datatype of one element refers to its element for as long as it exists, since MPI_Type_get_contents must name it;
-// it copies no attributes, as a duplicate would, and need not be committed. A receive that is made and never started
-// refers to its communicator.
+// A contiguous datatype of one element refers to its element as long as it exists, since
+// MPI_Type_get_contents must return it. It copies no attributes, unlike a duplicate, and need not
+// be committed. A persistent receive that is never started refers to its communicator.
 #include "mpi/kept_handles.hpp"
 
 #include "core/operation_traits.hpp"
@@ -19,12 +19,13 @@
 namespace commtask::detail {
 namespace {
 
-/// Of all queues: taken when the first task of a communicator comes, and when the last has ended.
+/// For the references of all queues. Locked when the first task of a communicator comes, and when
+/// the last has ended.
 std::mutex lock_of_references;
 
 [[nodiscard]] bool has_types(const operation_traits& kind) noexcept { return kind.counts != count_shape::none; }
 
-/// Calls `visit(type)` for each datatype of the program's that MPI reads on this rank.
+/// Calls `visit(type)` for each datatype that MPI reads on this rank and that the program may free.
 template <typename Visit>
 void visit_types(const commtask_op& op, const comm_queue& queue, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(op.kind);
@@ -75,7 +76,7 @@ std::uint32_t kept_handles::keep_types(const commtask_op& op, const comm_queue& 
                                        std::span<kept_type*> into) noexcept {
     std::uint32_t count = 0;
     visit_types(op, queue, [&](MPI_Datatype type) {
-        if (count == into.size()) return; // a long list of datatypes that the program has changed
+        if (count == into.size()) return; // the program has changed a long list of datatypes
         if (kept_type* const kept = keep_type(type)) into[count++] = kept;
     });
     return count;
@@ -91,7 +92,7 @@ kept_type*& kept_handles::bucket_of(MPI_Datatype type) noexcept {
     return buckets_[((bits >> 6U) ^ bits) % buckets_.size()];
 }
 
-/// With the lock held. @return null: no open task has it
+/// With `lock_` locked. @return null: no open task has the datatype
 kept_type* kept_handles::take_known(MPI_Datatype type) noexcept {
     for (kept_type* each = bucket_of(type); each != nullptr; each = each->next) {
         if (each->type != type) continue;
@@ -112,7 +113,7 @@ kept_type* kept_handles::keep_type(MPI_Datatype type) noexcept {
     kept_type* made = nullptr;
     {
         const std::lock_guard guard{lock_};
-        made = take_known(type); // another thread may have been quicker
+        made = take_known(type); // another thread may have added it
         if (made == nullptr) {
             made = unused_ != nullptr ? std::exchange(unused_, unused_->next) : new (std::nothrow) kept_type;
             if (made != nullptr) {
@@ -133,7 +134,7 @@ void kept_handles::drop_type(kept_type& kept) noexcept {
         if (--kept.n_users > 0) return;
         kept_type** at = &bucket_of(kept.type);
         while (*at != nullptr && *at != &kept) at = &(*at)->next;
-        if (*at == nullptr) return; // of an earlier context, which has left it behind
+        if (*at == nullptr) return; // of an earlier context, which has abandoned it
         *at = kept.next;
         reference = kept.reference;
         kept.next = std::exchange(unused_, &kept);
@@ -143,8 +144,9 @@ void kept_handles::drop_type(kept_type& kept) noexcept {
 }
 
 void kept_handles::keep_comm(comm_queue& queue) noexcept {
-    // acq_rel: partner of the same in drop_comm(); who is not the first relies on a reference that is there: the program does not
-    // free a communicator while another thread posts with it.
+    // acq_rel: partner of the same in drop_comm(). A thread that is not the first relies on the
+    // existing reference: the program does not free a communicator while another thread posts with
+    // it.
     if (queue.n_users.fetch_add(1, std::memory_order_acq_rel) > 0) return;
     {
         const std::lock_guard guard{lock_of_references};
@@ -171,14 +173,16 @@ void kept_handles::drop_comm(comm_queue& queue) noexcept {
     bool is_freed = false;
     {
         const std::lock_guard guard{lock_of_references};
-        // acquire: partner of keep_comm(); who has come meanwhile relies on the reference.
+        // acquire: partner of keep_comm(). A thread that has come meanwhile relies on the
+        // reference.
         if (!queue.has_reference || queue.n_users.load(std::memory_order_acquire) > 0) return;
         queue.has_reference = false;
         std::swap(queue.reference, reference);
         is_freed = std::exchange(queue.is_freed, false);
     }
     const errors_come_back errors;
-    MPI_Request_free(&reference); // in MPICH, if the program has freed it, MPI does so now, and its queue closes
+    // If the program has freed the communicator, MPICH frees it now, and closes its queue.
+    MPI_Request_free(&reference);
     if (is_freed) queue.owner->close_freed(queue);
 }
 
@@ -203,7 +207,7 @@ void kept_handles::keep(task& which) noexcept {
 }
 
 void kept_handles::let_go(task& which) noexcept {
-    if (which.kept == 0) return; // the line is the submitter's
+    if (which.kept == 0) return; // does not write the submitter's cache line
     if ((which.kept & kept_types) != 0) drop_types(kept_types_of(which));
     if ((which.kept & kept_comm) != 0) drop_comm(*which.queue);
     which.kept = 0;

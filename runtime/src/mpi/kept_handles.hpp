@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI lets a program free a datatype or a communicator while an operation with it is pending. Here MPI may see the operation
-// later, so until a task has ended the library has something of its own that refers to the handle: a datatype derived from a
-// datatype, a persistent request of a communicator. As long as it exists, MPI keeps the original, whose handle the
-// operation then goes to MPI with: a user's reduction is called with the datatype that the program gave, and functions of
-// attributes run once. The price is two calls of MPI for each handle that no other open task has. MPI has nothing that refers to a
-// reduction operation.
+// MPI lets a program free a datatype or a communicator while an operation with it is pending. Here
+// MPI may see the operation later, so the library keeps a reference to the handle until the task
+// has ended: a datatype derived from a datatype, a persistent request of a communicator.
+//
+// While the reference exists, MPI keeps the original object, and the operation goes to MPI with the
+// original handle: a user's reduction is called with the datatype that the program gave, and
+// attribute functions run once. The price is two MPI calls for each handle that no other open task
+// has. MPI has no object that refers to a reduction operation.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -22,12 +24,12 @@
 
 namespace commtask::detail {
 
-/// A datatype that open tasks have.
+/// A datatype of open tasks.
 struct kept_type {
     MPI_Datatype type;
-    MPI_Datatype reference; ///< Made of it.
+    MPI_Datatype reference; ///< A datatype that is derived from `type`.
     std::uint32_t n_users;
-    kept_type* next; ///< In its bucket, or among those that are not used.
+    kept_type* next; ///< In its bucket, or in the list of unused objects.
 };
 
 class kept_handles {
@@ -35,17 +37,18 @@ public:
     kept_handles() noexcept = default;
     kept_handles(const kept_handles&) = delete;
     kept_handles& operator=(const kept_handles&) = delete;
-    /// Tasks that were left behind may still have some: these stay.
+    /// References of abandoned tasks may remain; they are not freed.
     ~kept_handles();
 
-    /// How many datatypes of an operation the program may free; at most.
+    /// How many datatypes of an operation the program may free, at most.
     [[nodiscard]] static std::size_t count_types(const commtask_op& op, const comm_queue& queue) noexcept;
 
-    // A thread that may call MPI.
+    // For threads that may call MPI:
 
-    /// Keeps the datatypes of an operation. One that MPI does not know is left out: MPI says so when the operation starts.
+    /// Keeps the datatypes of an operation. A datatype that MPI does not know is skipped: MPI
+    /// reports the error when the operation starts.
     /// @param into  as many as count_types() said
-    /// @return how many there are
+    /// @return how many are kept
     [[nodiscard]] std::uint32_t keep_types(const commtask_op& op, const comm_queue& queue,
                                            std::span<kept_type*> into) noexcept;
     void drop_types(std::span<kept_type* const> kept) noexcept;
@@ -53,11 +56,13 @@ public:
     /// Keeps the communicator of a queue, for one more task.
     static void keep_comm(comm_queue& queue) noexcept;
     static void drop_comm(comm_queue& queue) noexcept;
-    /// The program has freed the communicator, and MPI tells so though it keeps it, as Open MPI does.
-    /// @return whether the last user closes its queue: else nobody needs it
+    /// Called from the attribute's delete function. Open MPI calls that function when the program
+    /// frees the communicator, although a reference keeps it.
+    /// @return whether drop_comm() of the last task closes the queue; otherwise no task needs the
+    /// communicator
     [[nodiscard]] static bool closes_later(comm_queue& queue) noexcept;
 
-    /// Both, of a task whose room is for `n_kept_types` datatypes.
+    /// Keeps datatypes and communicator of a task with memory for `n_kept_types` datatypes.
     void keep(task& which) noexcept;
     void let_go(task& which) noexcept;
 
@@ -67,22 +72,25 @@ private:
     [[nodiscard]] kept_type*& bucket_of(MPI_Datatype type) noexcept;
     [[nodiscard]] kept_type* take_known(MPI_Datatype type) noexcept;
 
-    std::mutex lock_; ///< MPI is never called with it held: functions of the program's that MPI calls may post.
+    /// MPI is never called with it locked: functions of the program that MPI calls may post.
+    std::mutex lock_;
     std::array<kept_type*, 64> buckets_{};
     kept_type* unused_ = nullptr;
 };
 
-/// The kept datatypes of a task, in its room.
+/// The kept datatypes of a task, in the task's own memory.
 [[nodiscard]] inline std::span<kept_type*> kept_types_of(task& which) noexcept {
     return {reinterpret_cast<kept_type**>(which.room.get()), which.n_kept_types};
 }
 
-/// Whether the program may free the communicator of an operation. That of a window is the library's.
+/// Whether the program may free the communicator of an operation. The communicator of a window is
+/// the library's.
 [[nodiscard]] inline bool needs_comm(const commtask_op& op, const comm_queue& queue) noexcept {
     return queue.may_be_freed && !operation_of(op.kind).takes_window;
 }
 
-/// Whether MPI reads the one datatype of a side on this rank: not in place, and of an operation with a root there alone.
+/// Whether MPI reads the datatype of a side on this rank: not with MPI_IN_PLACE, and only at the
+/// root if the side is the root's.
 [[nodiscard]] bool has_type_here(const commtask_op& op, const comm_queue& queue, const commtask_side& side) noexcept;
 
 } // namespace commtask::detail

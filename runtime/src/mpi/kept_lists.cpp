@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room of a task: its kept datatypes, then what is noted of long lists, then the copies. It is asked for once for each slot and
-// size. With COMMTASK_CHECK=1 MPI gets the copies of long lists too, so that a wrong program ends and is told what it did.
+// The memory of a task for handles and lists: the kept datatypes, then the notes about long lists,
+// then the copies. It is allocated once for each slot and size. With COMMTASK_CHECK=1 MPI gets the
+// copies of long lists too, so that a wrong program completes and is told its error.
 #include "mpi/kept_lists.hpp"
 
 #include "base/speech.hpp"
@@ -19,13 +20,13 @@ namespace {
 struct argument_list {
     const char* name;
     const void* first;
-    void* field; ///< Of the operation, which points to it.
+    void* field; ///< The member of the operation that points to the list.
     std::size_t entry_bytes;
     int count;
-    bool has_numbers; ///< Else datatypes.
+    bool has_numbers; ///< Otherwise datatypes.
 };
 
-/// A long one.
+/// A note about a long list.
 struct noted_list {
     const char* name;
     const void* programs;
@@ -40,7 +41,7 @@ constexpr std::size_t alignment = alignof(std::max_align_t);
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Calls `visit(argument_list)` for each that has entries.
+/// Calls `visit(argument_list)` for each list that has entries.
 template <typename Visit>
 void visit_lists(commtask_op& op, const comm_queue& queue, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(op.kind);
@@ -122,7 +123,7 @@ bool keep_lists(task& made, std::size_t n_types, bool notes_long) noexcept {
             ::new (note) noted_list{each.name, each.first, place, each.entry_bytes, count, each.has_numbers};
             note += sizeof(noted_list);
         }
-        std::memcpy(each.field, &place, sizeof place); // whatever it points to
+        std::memcpy(each.field, &place, sizeof place); // a pointer to any type of entry
         place += aligned(count * each.entry_bytes);
     });
     made.noted_lists_at = static_cast<std::uint32_t>(noted_at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sentences name what would help, where something does. What is not known of an MPI is said to be unknown: a wrong promise
-// would cost a user more than none.
+// The sentences name a remedy if there is one. An unknown property of an MPI is reported as
+// unknown: a wrong promise would cost a user more than none.
 #include "mpi/lanes_below.hpp"
 
 #include "core/lane_set.hpp"
@@ -13,7 +13,7 @@
 namespace commtask::detail {
 namespace {
 
-/// What MPICH can still be asked for.
+/// The number of contexts that MPICH has left for lanes.
 [[nodiscard]] int most_for_lanes(const mpi_name& mpi, int n_reserved) {
     return mpi.most_contexts - std::max(0, n_reserved);
 }
@@ -24,15 +24,17 @@ std::string why_not_lanes(const mpi_name& mpi, int n_lanes, const char* thread_s
     constexpr std::array<std::string_view, 5> off{"", "0", "no", "off", "disable"};
     if (mpi.family != "intel" || n_lanes < 2 || thread_split == nullptr) return "";
     if (std::ranges::find(off, thread_split) != off.end()) return "";
-    // That model leaves the lock out, and a communicator without the key thread_id is the first thread's: with two such on two
-    // lanes MPI 2021.19 aborts. Lanes serve any communicator.
+    // The setting removes MPI's lock, and a communicator without the info key thread_id belongs to
+    // the first thread: with two of these on two lanes Intel MPI 2021.19 aborts. Lanes serve any
+    // communicator.
     return std::string{thread_split_variable} + "=" + thread_split + " has " + mpi.text() +
            " abort where two lanes use communicators without its info key thread_id: unset it, or set COMMTASK_LANES=1";
 }
 
 std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, int n_lanes, int n_reserved) {
     const int n_contexts = std::min(n_lanes, most_for_lanes(mpi, n_reserved));
-    // commtask_init refuses more lanes than these, and MPICH 5.0.2 does not survive MPI_Init with 48 contexts, nor with 64.
+    // commtask_init refuses more lanes than most_lanes, and MPICH 5.0.2 does not survive MPI_Init
+    // with 48 contexts, nor with 64.
     if (n_contexts < 2 || n_lanes > static_cast<int>(most_lanes)) return std::nullopt;
     return setting_below{contexts_variable, std::to_string(n_contexts)};
 }

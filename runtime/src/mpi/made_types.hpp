@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a handle is one of MPI's own, which nobody can free. Every post asks, so the answer must not need MPI: the handles of
-// MPICH's family say it by their two highest bits, and Open MPI's own objects lie side by side in its library.
+// Whether a handle is one of MPI's own, which cannot be freed. Every post asks, so the answer must
+// not need MPI. The two highest bits of a handle give the answer in MPICH's family; Open MPI's own
+// objects are contiguous in its library.
 #pragma once
 
 #include "mpi/arguments.hpp"
@@ -17,16 +18,16 @@ namespace commtask::detail {
 
 #if defined(MPICH_NUMVERSION) || defined(I_MPI_NUMVERSION)
 
-/// In the two highest bits of a handle: MPI made it, in MPI_Init.
+/// The value of the two highest bits of a handle that MPI made in MPI_Init.
 inline constexpr std::uint32_t built_in_handle = 1;
 
 template <typename Handle>
 [[nodiscard]] constexpr bool is_built_in(Handle handle) noexcept {
     static_assert(sizeof handle == sizeof(std::uint32_t));
-    return static_cast<std::uint32_t>(handle) >> 30U <= built_in_handle; // 0: none
+    return static_cast<std::uint32_t>(handle) >> 30U <= built_in_handle; // 0: an invalid handle
 }
 
-/// False: the program cannot free it, or it is none.
+/// False: the program cannot free the handle, or the handle is invalid.
 [[nodiscard]] inline bool may_be_made(MPI_Datatype type) noexcept {
     if (is_built_in(type)) [[likely]]
         return false;
@@ -37,7 +38,7 @@ template <typename Handle>
 
 #else
 
-/// The lowest and the highest address of those that every MPI has.
+/// The lowest and the highest address of the handles that every MPI has.
 template <typename Handle, std::size_t N>
 [[nodiscard]] std::pair<std::uintptr_t, std::uintptr_t> range_of(const std::array<Handle, N>& known) noexcept {
     std::array<std::uintptr_t, N> places{};
@@ -51,7 +52,7 @@ template <typename Handle>
     return place >= range.first && place <= range.second;
 }
 
-/// False: the program cannot free it, or it is none.
+/// False: the program cannot free the handle, or the handle is invalid.
 [[nodiscard]] inline bool may_be_made(MPI_Datatype type) noexcept {
     static const auto own = range_of(std::array{MPI_BYTE,
                                                 MPI_PACKED,

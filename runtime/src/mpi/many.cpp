@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations of many messages: as many requests in the table as there are messages, all of one task. One that fails does not
-// take the others back: who is at their other ends counts on them. What MPI refuses to start ends the task, though: its receives
-// are withdrawn, and what was not started is not.
+// Operations of many messages: the table has one request per message, all of one task. If one
+// message fails, the others are not withdrawn, since the ranks at their other ends wait for them.
+// If MPI refuses to start a message, the task fails: its started receives are withdrawn, and the
+// rest of its messages is not started.
 #include "mpi/many.hpp"
 
 #include "core/handed_over.hpp"
@@ -26,14 +27,14 @@ namespace {
                              request);
 }
 
-/// @return the code, or an error where MPI has lost it
+/// @return the code, or an error if MPI has returned success without a request
 [[nodiscard]] int code_with_request(int code, MPI_Request request) noexcept {
     return code == MPI_SUCCESS && request == MPI_REQUEST_NULL ? MPI_ERR_OTHER : code;
 }
 
 } // namespace
 
-/// Also of an operation of one or two.
+/// Serves operations of one or two messages too.
 void mpi_transport::show_messages(const commtask_op& op, message_visitor& visitor) const noexcept {
     const auto bytes_of = [](MPI_Datatype type, MPI_Count count) -> std::int64_t {
         MPI_Count element = 0;
@@ -43,7 +44,8 @@ void mpi_transport::show_messages(const commtask_op& op, message_visitor& visito
     const operation_traits& kind = operation_of(kind_of(op));
     if (!kind.has_dests) {
         const bool receives = kind.has_recv_side && (kind.has_source || kind.takes_message);
-        const int source = kind.has_source ? op.source : MPI_ANY_SOURCE; // an mprobe knows
+        // Without a source: only the mprobe knows it.
+        const int source = kind.has_source ? op.source : MPI_ANY_SOURCE;
         if (kind.has_dest) visitor.visit({false, op.peer, op.send_tag, payload_bytes(op)});
         if (receives) visitor.visit({true, source, op.recv_tag, bytes_of(op.recv.type, op.recv.count)});
         return;
@@ -62,7 +64,7 @@ std::size_t mpi_transport::count_requests(const commtask_op& op) noexcept {
     return dests_of(op).size() + (kind.has_sources ? sources_of(op).size() : 0);
 }
 
-/// @param holds  the receives must wait behind an ordered mprobe
+/// @param holds  the receives must queue behind an ordered mprobe
 start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     start_gathered();
     const commtask_op& op = which.op;
@@ -108,7 +110,7 @@ start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     return start_result::started;
 }
 
-/// A kept request for each message, in the order of start_many().
+/// A persistent request for each message, in the order of start_many().
 int mpi_transport::make_many(const commtask_op& op, kept_requests& kept) noexcept {
     const errors_come_back errors;
     if (!kept.make_room(count_requests(op))) return MPI_ERR_NO_MEM;
@@ -144,7 +146,8 @@ void mpi_transport::one_of_many_ended(started_part ended, const MPI_Status& stat
     }
 }
 
-/// Messages that are there by now stay; the task is canceled if any was not.
+/// A receive whose message has arrived completes; the task is canceled if any message had not
+/// arrived.
 void mpi_transport::withdraw_many(const task& which) noexcept {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         const bool is_its = parts_[i].of == &which && is_receive(parts_[i]);
@@ -152,7 +155,8 @@ void mpi_transport::withdraw_many(const task& which) noexcept {
     }
 }
 
-/// The receives that were held go to MPI. @return an MPI error code; those that MPI did not take are null as before
+/// Gives the queued receives to MPI. @return an MPI error code; the requests of receives that MPI
+/// did not take stay null
 int mpi_transport::start_held_receives(const task& which) noexcept {
     const errors_come_back errors;
     std::uint32_t part = 0;
@@ -165,7 +169,8 @@ int mpi_transport::start_held_receives(const task& which) noexcept {
     });
 }
 
-/// Takes the receives that MPI never had out of the table, and all but one of them out of what the task waits for.
+/// Removes the receives that MPI never had from the table, and all but one of them from the parts
+/// that the task waits for.
 /// @return whether there were any: then the caller reports that one
 bool mpi_transport::drop_held_receives(task& which) noexcept {
     std::uint32_t n_dropped = 0;

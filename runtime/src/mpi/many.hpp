@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The messages of one operation of many, as they lie in its lists. Receives come first, so that a send to oneself finds them;
-// what would go to or come from MPI_PROC_NULL is left out, since it is nothing. A task for each message would cost a slot and a
-// handle for each; a neighborhood collective would need a communicator, and all ranks, for each list.
+// The messages of an operation of many messages, in the order of its lists. Receives come first, so
+// that a send to the rank itself finds its receive. Messages to or from MPI_PROC_NULL are skipped.
+// A task for each message would cost a slot and a handle per message; a neighborhood collective
+// would need a communicator for each list, and all ranks to make it.
 #pragma once
 
 #include "core/operation_traits.hpp"
@@ -15,7 +16,6 @@
 
 namespace commtask::detail {
 
-/// One of them.
 struct one_message {
     void* buffer;
     one_count count;
@@ -24,13 +24,13 @@ struct one_message {
     int tag;
 };
 
-/// Where messages of this operation may come from: one rank or a list.
+/// The ranks from which messages of this operation may come: one rank or a list.
 [[nodiscard]] inline std::span<const int> sources_of(const commtask_op& op) noexcept {
     const operation_traits& kind = operation_of(op.kind);
     if (kind.has_sources) return {op.sources, static_cast<std::size_t>(op.source)};
     return {&op.source, kind.has_source ? 1U : 0U};
 }
-/// Where they go to, of an operation with a list.
+/// The ranks to which messages of an operation with a list go.
 [[nodiscard]] inline std::span<const int> dests_of(const commtask_op& op) noexcept {
     return {op.dests, static_cast<std::size_t>(op.peer)};
 }
@@ -38,21 +38,24 @@ struct one_message {
     return operation_of(op.kind).has_sources ? op.send_tag : op.recv_tag;
 }
 
-/// Entry `i` of an array of counts, in the form that the operation has it.
+/// Entry `i` of an array of counts, in the form of the operation.
 [[nodiscard]] inline MPI_Count count_at(const commtask_op& op, const void* counts, std::size_t i) noexcept {
     return op.array_form == COMMTASK_COUNTS_INT ? static_cast<const int*>(counts)[i]
                                                 : static_cast<const MPI_Count*>(counts)[i];
 }
 
-/// Calls `visit(one_message)`, which gives an MPI error code, for each message of one side, up to the first error.
-/// @return its code, or that of a datatype that has no extent
+/// Calls `visit(one_message)`, which returns an MPI error code, for each message of one side, up to
+/// the first error.
+/// @return the code of that error, or of a datatype that has no extent
 template <typename Visit>
 [[nodiscard]] int visit_messages(const commtask_op& op, bool receives, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(op.kind);
     const commtask_side& side = receives ? op.recv : op.send;
     const std::span<const int> peers = receives ? sources_of(op) : dests_of(op);
     const bool has_arrays = receives ? kind.has_recv_arrays() : kind.has_send_arrays();
-    auto* const base = static_cast<char*>(const_cast<void*>(side.buffer)); // not const where MPI writes it
+    // A cast, since the operation stores all buffers as const; MPI writes only to buffers that were
+    // not const.
+    auto* const base = static_cast<char*>(const_cast<void*>(side.buffer));
     MPI_Count lower = 0;
     MPI_Count extent = 0;
     if (has_arrays && !peers.empty()) {

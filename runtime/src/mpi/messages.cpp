@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starting messages and doors. MPI-3.1 has no nonblocking sendrecv: it is a receive and a send with one task, the receive
-// first, so that a send to oneself finds it. sendrecv_replace sends a copy, because the same buffer receives: packed, or where
-// packing has no number for so many bytes, with the gaps between them.
+// Starts messages and user-defined operations. MPI-3.1 has no nonblocking sendrecv: it is a receive
+// and a send of one task. The receive comes first, so that a send to the rank itself finds it. A
+// sendrecv_replace sends a copy, because the same buffer receives. The copy is packed, or has the
+// gaps of the datatype if an int cannot count the packed bytes.
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 #include "mpi/counts.hpp"
@@ -17,7 +18,8 @@
 namespace commtask::detail {
 namespace {
 
-/// The operation keeps every buffer as const; those that MPI writes were not const when they came in.
+/// The operation stores every buffer as const; a buffer that MPI writes was not const in the
+/// program's call.
 [[nodiscard]] void* writable(const void* buffer) noexcept { return const_cast<void*>(buffer); }
 
 [[nodiscard]] int start_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
@@ -28,14 +30,15 @@ namespace {
         COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request));
 }
 
-/// The receive of any kind of message, unless it is held.
+/// Starts the receive of any kind of message, unless it is queued behind a probe.
 [[nodiscard]] int start_recv(const commtask_op& op, started_requests& started) noexcept {
     const int code = started.holds_receive ? MPI_SUCCESS : start_held_receive(op, &started.requests[0]);
     if (code == MPI_SUCCESS) started.count = 1;
     return code;
 }
 
-/// The second half of a sendrecv: if the send cannot start, the receive is withdrawn and the error is the task's.
+/// The second half of a sendrecv. If the send cannot start, the receive is withdrawn, and the error
+/// is the task's.
 [[nodiscard]] int add_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
                            started_requests& started) noexcept {
     const int code = start_send(op, buffer, count, type, &started.requests[1]);
@@ -54,7 +57,7 @@ namespace {
     return add_send(op, op.send.buffer, op.send.count, op.send.type, started);
 }
 
-/// What a sendrecv_replace sends, of memory in the task's scratch.
+/// The message that a sendrecv_replace sends, in the task's scratch memory.
 struct copied_message {
     const void* buffer = nullptr;
     MPI_Count count = 0;
@@ -87,12 +90,12 @@ struct copied_message {
     int code = MPI_Type_get_extent_x(op.recv.type, &lower, &extent);
     if (code == MPI_SUCCESS) code = MPI_Type_get_true_extent_x(op.recv.type, &true_lower, &true_extent);
     if (code != MPI_SUCCESS) return code;
-    const MPI_Count last = (op.recv.count - 1) * extent; // a type may go downwards
+    const MPI_Count last = (op.recv.count - 1) * extent; // the extent may be negative
     const MPI_Count first_byte = true_lower + std::min<MPI_Count>(last, 0);
     const auto size = static_cast<std::size_t>(true_extent + std::abs(last));
     which.run.scratch = std::malloc(size);
     if (which.run.scratch == nullptr) return MPI_ERR_NO_MEM;
-    // As numbers: the buffer may be MPI_BOTTOM, and what is added to it an address.
+    // As numbers: the buffer may be MPI_BOTTOM, and the offset an absolute address.
     const auto from = reinterpret_cast<std::uintptr_t>(op.recv.buffer) + static_cast<std::uintptr_t>(first_byte);
     std::memcpy(which.run.scratch, reinterpret_cast<const void*>(from), size);
     const auto base = reinterpret_cast<std::uintptr_t>(which.run.scratch) - static_cast<std::uintptr_t>(first_byte);
@@ -101,7 +104,8 @@ struct copied_message {
 }
 
 [[nodiscard]] int start_sendrecv_replace(task& which, started_requests& started) noexcept {
-    constexpr MPI_Count most_packed_bytes = MPI_Count{1} << 30; // half of what an int counts, as packing may add to it
+    // Half of INT_MAX, since packing may add bytes.
+    constexpr MPI_Count most_packed_bytes = MPI_Count{1} << 30;
     const commtask_op& op = which.op;
     MPI_Count element = 0;
     if (const int code = MPI_Type_size_x(op.recv.type, &element); code != MPI_SUCCESS) return code;
@@ -158,7 +162,7 @@ int start_message(task& which, started_requests& started) noexcept {
         break;
     }
     case COMMTASK_OP_PSEND:
-    case COMMTASK_OP_PRECV: // its groups have ended
+    case COMMTASK_OP_PRECV: // all groups of its partitions have ended
         which.member->of->sum_up_groups(*which.member, which.result);
         return MPI_SUCCESS;
     default: return MPI_ERR_INTERN;
@@ -176,7 +180,8 @@ int start_custom(task& which, started_requests& started) noexcept {
         if (const int code = op.start(&started.requests[0], op.result); code != MPI_SUCCESS) return code;
         break;
     case COMMTASK_OP_ATTACH:
-        // The request was copied into the task when it was posted: the caller's variable is null since then.
+        // The post copied the request into the task, and set the caller's variable to
+        // MPI_REQUEST_NULL.
         std::memcpy(&started.requests[0], which.mpi_status, sizeof(MPI_Request));
         break;
     default: return MPI_ERR_INTERN;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every MPI has its own way to write its version; the words before the number are looked for in the order of this table,
-// because those who build on MPICH mention it.
+// Every MPI writes its version in its own way. The words before the number are searched in the
+// order of this table, because MPIs that are based on MPICH mention MPICH.
 #include "mpi/name.hpp"
 
 #include <algorithm>
@@ -31,26 +31,28 @@ constexpr std::array ways{
     return text.find(words) != std::string_view::npos;
 }
 
-/// The number behind the last of these words, which is the one that counts; `otherwise` if there is none.
+/// The number behind the last occurrence of `words`, which takes effect; `otherwise` if there is
+/// none.
 [[nodiscard]] int number_behind(std::string_view text, std::string_view words, int otherwise) {
     const std::size_t at = text.rfind(words);
     if (at == std::string_view::npos) return otherwise;
     const std::string_view after = text.substr(at + words.size());
-    std::from_chars(after.data(), after.data() + after.size(), otherwise); // no number: it stays
+    // Without a number, `otherwise` stays.
+    std::from_chars(after.data(), after.data() + after.size(), otherwise);
     return otherwise;
 }
 
-/// What the lines of MPICH's text about its device and its configuration come to.
+/// The most contexts, from the lines of MPICH's text about its device and its configuration.
 [[nodiscard]] int most_contexts(const mpi_name& mpich, std::string_view library_version) {
     const auto [major, minor, patch] = mpich.numbers();
     if (major < 4 || (major == 4 && minor < 1) || !says(library_version, "ch4:")) return 1;
     constexpr std::array for_one{"--enable-thread-cs=global", "--enable-threads=single"};
     if (std::ranges::any_of(for_one, [&](const char* words) { return says(library_version, words); })) return 1;
-    constexpr int most = 64; // and what a configuration has that says nothing
+    constexpr int most = 64; // also the value for a configuration without that option
     return std::clamp(number_behind(library_version, "--with-ch4-max-vcis=", most), 1, most);
 }
 
-/// The first word of the line that begins with a digit and has a point.
+/// The first word of the line that begins with a digit and contains a point.
 [[nodiscard]] std::string_view version_in(std::string_view line) {
     line = line.substr(0, line.find('\n'));
     constexpr std::string_view between = " \t:,v";

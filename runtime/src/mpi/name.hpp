@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which MPI a text of MPI_Get_library_version speaks of. Binaries of two MPIs fit together if their handles are alike, so
-// what is told apart first is the ABI: MPICH's is that of Intel MPI, MVAPICH and Cray MPICH too. Knows no MPI itself.
+// The MPI that a text of MPI_Get_library_version names. Binaries of two MPIs are compatible if
+// their handles have the same representation, so the ABI is decided first: Intel MPI, MVAPICH and
+// Cray MPICH have MPICH's. Calls no MPI.
 #pragma once
 
 #include <array>
@@ -13,16 +14,18 @@ namespace commtask::detail {
 enum class mpi_abi {
     mpich,    ///< Handles are numbers, a status has 20 bytes.
     openmpi,  ///< Handles are addresses, a status has 24 bytes.
-    standard, ///< The one of MPI 5.
+    standard, ///< The ABI of MPI 5.
     unknown,
 };
 
 struct mpi_name {
-    std::string family = "unknown"; ///< As COMMTASK_MPI says it: mpich, openmpi, intel; unknown for any other.
+    /// mpich, openmpi or intel, as in COMMTASK_MPI; cray or mvapich; unknown for any other.
+    std::string family = "unknown";
     std::string name = "an unknown MPI";
-    std::string version; ///< As the MPI writes it; empty if it says none.
+    std::string version; ///< As the MPI writes it; empty if there is none.
     mpi_abi abi = mpi_abi::unknown;
-    /// Of MPICH: network contexts that it makes if it is asked to before MPI_Init; it aborts if it is asked for more.
+    /// For MPICH: the most network contexts that can be requested before MPI_Init; MPICH aborts on
+    /// a larger request.
     int most_contexts = 1;
 
     [[nodiscard]] std::string text() const { return version.empty() ? name : name + " " + version; }
@@ -31,11 +34,10 @@ struct mpi_name {
     [[nodiscard]] std::array<int, 3> numbers() const noexcept;
 };
 
-/// From what MPI_Get_library_version gives.
+/// @param library_version  the text of MPI_Get_library_version
 [[nodiscard]] mpi_name parse_mpi_name(std::string_view library_version);
 
-/// Whether the tests are run with this one, or with another patch release of it.
-/// @param tested  "mpich 4.0.2;intel 2021.19.0"
+/// Whether the tests are run with this MPI, or with another patch release of it.
 [[nodiscard]] bool is_among_tested(const mpi_name& mpi, std::string_view tested);
 
 } // namespace commtask::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// By MPI's tool interface, which every MPI has, and which counts who uses it: a tool in the process is not disturbed. Asked for
-// once or twice, as the library starts with several lanes.
+// Uses MPI_T, which every MPI has. MPI_T counts its initialisations, so a tool in the process is
+// not disturbed. Called once or twice, when the library starts with several lanes.
 #include "mpi/network_contexts.hpp"
 
 #include "mpi/identity.hpp"
@@ -11,7 +11,7 @@
 namespace commtask::detail {
 namespace {
 
-/// @return 0: it cannot be had
+/// @return 0: the variable cannot be read
 [[nodiscard]] int read_number(const char* control_variable) noexcept {
     int level = 0;
     if (MPI_T_init_thread(MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many network contexts the process's MPI was asked for in MPI_Init, as MPI itself says: an environment variable may have been
-// set too late for it, or mean nothing to it. MPI can go on with fewer, where its network has not so many, and tells nobody.
+// The number of network contexts that MPI was asked for in MPI_Init, as MPI itself reports it: an
+// environment variable may have been set too late, or have no meaning for this MPI. MPI may
+// continue with fewer contexts if its network has fewer, and does not report that.
 #pragma once
 
 #include "mpi/lanes_below.hpp"
@@ -10,7 +11,7 @@
 
 namespace commtask::detail {
 
-/// What this process's MPI makes of so many lanes. After MPI_Init.
+/// lanes_below() for this process's MPI. After MPI_Init.
 [[nodiscard]] lanes_in_mpi lanes_in_this_mpi(std::size_t n_lanes);
 
 } // namespace commtask::detail

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starting one-sided operations. All have a request but three: MPI has none for a flush and a compare-and-swap, so these keep
-// the worker until the target has answered, which an attentive worker does at once; an operation that fetches one element
-// is the request-based one of its like. A notification is an empty message on the window's own communicator: after a put
-// when the data are at the target, which is a flush, and after a get as soon as they are here.
+// Starts one-sided operations. All that need the target have a request, except flush, flush_all and
+// compare-and-swap. MPI has no request-based form of these three, so they block the progress thread
+// until the target has answered; a target with passive-target progress answers at once. A fetch of
+// one element uses MPI_Rget_accumulate. A notification is an empty message on the window's own
+// communicator. It follows a put after a flush, which completes the put at the target, and a get as
+// soon as the data are here.
 #include "mpi/one_sided.hpp"
 
 #include "core/operation_traits.hpp"
@@ -36,7 +38,7 @@ namespace {
                              window_of(op), request);
 }
 
-/// The contribution and the result have one count and one datatype.
+/// The contribution and the result have the same count and datatype.
 [[nodiscard]] int start_fetching(const commtask_op& op, MPI_Request* request) noexcept {
     const one_count here{op.recv.count};
     const one_count there{op.send.count};

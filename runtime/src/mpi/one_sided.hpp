@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an operation keeps a window, a file and a displacement: as values, in fields of the size of a pointer, so that an
-// operation that has one of them needs no memory beside itself. The headers' functions put them there byte by byte.
+// How an operation stores a window, a file and a displacement: as values, in fields of the size of
+// a pointer, so that the operation needs no further memory. The functions in the public headers
+// store the values byte by byte.
 #pragma once
 
 #include <commtask/operation.h>
@@ -24,22 +25,23 @@ namespace commtask::detail {
     return file;
 }
 
-/// Of post and start.
+/// For post and start.
 [[nodiscard]] inline MPI_Group group_of(const commtask_op& op) noexcept {
     MPI_Group group = MPI_GROUP_NULL;
     static_assert(sizeof group <= sizeof op.send.displs);
     std::memcpy(static_cast<void*>(&group), &op.send.displs, sizeof group);
     return group;
 }
-/// Of fence, post, start and locks.
+/// For fence, post, start and locks.
 [[nodiscard]] inline int assertion_of(const commtask_op& op) noexcept { return op.send_tag; }
-/// Of a lock of one rank.
+/// For a lock of one rank.
 [[nodiscard]] inline int lock_type_of(const commtask_op& op) noexcept { return op.recv_tag; }
 
-/// An operation on a window that the program synchronises itself, as MPI's blocking function. @return an MPI error code
+/// Calls MPI's blocking function for an operation on a window that the program synchronises itself.
+/// @return an MPI error code
 [[nodiscard]] int call_one_sided(const commtask_op& op) noexcept;
 
-/// Of the side that is in a window or a file.
+/// The displacement of the side that is in a window or a file.
 [[nodiscard]] inline MPI_Aint displacement_of(const commtask_side& side) noexcept {
     MPI_Aint displacement = 0;
     static_assert(sizeof displacement <= sizeof side.displs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every task that has not ended is looked at, so that a post on a file pays for no count of its own: files are closed far more
-// seldom than they are written to.
+// Visits every task that has not ended, so that a post on a file need not maintain a count:
+// programs close files far more seldom than they write to them.
 #include "mpi/open_files.hpp"
 
 #include "core/operation_traits.hpp"
@@ -10,7 +10,8 @@
 namespace commtask::detail {
 namespace {
 
-/// A filter knows nothing but the task: the calling thread's, for the time of one question.
+/// A filter gets nothing but the task, so the file is in a variable of the calling thread, during
+/// one call.
 thread_local MPI_File counted = MPI_FILE_NULL;
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which tasks still need a file. A file is no communicator's, so they may be in any lane: who asks holds all of them, which a file
-// that is closed seldom may cost.
+// Counts the tasks that still need a file. A file belongs to no communicator, so its tasks may be
+// in any lane: the calling thread needs all progress locks. A program closes files seldom enough
+// for that cost.
 #pragma once
 
 #include "core/lane_set.hpp"
@@ -12,7 +13,7 @@
 
 namespace commtask::detail {
 
-/// The calling thread has all progress locks, once everything that was posted has been taken in.
+/// The calling thread has all progress locks, and every posted task has been accepted.
 [[nodiscard]] std::size_t count_tasks_of(const MPI_File& file, lane_set& lanes) noexcept;
 
 } // namespace commtask::detail

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the table of operations to who starts one, and what the table tells a user. A blocking function becomes its
-// nonblocking twin in the functions that this calls and nowhere else.
+// Chooses the function that starts an operation by the table of operations, and gives users the
+// table's facts. The functions that are called here, and no others, replace a blocking MPI function
+// by its nonblocking counterpart.
 #include "mpi/operations.hpp"
 
 #include "core/operation_traits.hpp"
@@ -12,7 +13,8 @@
 
 namespace commtask::detail {
 
-// Frozen, as its documentation says: programs that were compiled with another layout would hand over nonsense.
+// The layout is frozen, as its documentation says: a program that was compiled with another layout
+// would hand over garbage.
 static_assert(sizeof(commtask_ticket) == 16);
 static_assert(sizeof(void*) != 8 || (sizeof(commtask_op) == 112 && sizeof(commtask_side) == 32));
 static_assert(sizeof(void*) != 8 || (offsetof(commtask_op, kind) == 0 && offsetof(commtask_op, array_form) == 2 &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Persistent requests of plans. Each member keeps those of its last two pairs of buffers, since a program that swaps its
-// buffers would otherwise have MPI make new ones in every run. Requests that are started in a row lie in a row, so one
-// MPI_Startall serves them.
+// Persistent requests of plans. Each member keeps the requests of its last two pairs of buffers:
+// otherwise MPI would make new requests in every run of a program that swaps its buffers. Requests
+// of members that are started in a row are contiguous, so one MPI_Startall serves them.
 #include "mpi/persistent.hpp"
 
 #include "core/operation_traits.hpp"
@@ -49,7 +49,7 @@ void free_requests(kept_requests& kept) noexcept {
     kept = {};
 }
 
-/// The receive first, as start_message() does it.
+/// The receive comes first, as in start_message().
 [[nodiscard]] int make_few(const commtask_op& op, kept_requests& kept) noexcept {
     const bool receives = op.kind == COMMTASK_OP_RECV || op.kind == COMMTASK_OP_SENDRECV;
     const bool sends = op.kind != COMMTASK_OP_RECV;
@@ -57,7 +57,8 @@ void free_requests(kept_requests& kept) noexcept {
     const auto make = [&](int (*how)(const commtask_op&, MPI_Request*)) {
         MPI_Request made = MPI_REQUEST_NULL;
         int code = errors.code_of(how(op, &made));
-        if (code == MPI_SUCCESS && made == MPI_REQUEST_NULL) code = MPI_ERR_OTHER; // an MPI whose codes get lost
+        // Some MPIs return success after an error.
+        if (code == MPI_SUCCESS && made == MPI_REQUEST_NULL) code = MPI_ERR_OTHER;
         if (code == MPI_SUCCESS) kept.add(made);
         return code;
     };
@@ -77,10 +78,11 @@ bool is_kept(const commtask_op& op) noexcept {
     case COMMTASK_OP_RECV:
     case COMMTASK_OP_SENDRECV: break;
     case COMMTASK_OP_MULTICAST:
-    case COMMTASK_OP_MANY_TO_MANY: return true; // without those with nobody
+    case COMMTASK_OP_MANY_TO_MANY: return true; // a rank MPI_PROC_NULL of a list gets no request
     default: return false;
     }
-    // With nobody MPICH 4.0 takes a persistent request that was started for an inactive one, and never reports it.
+    // MPICH 4.0 takes a started persistent request with MPI_PROC_NULL for an inactive one, and
+    // never reports it.
     const operation_traits& kind = operation_of(op.kind);
     return !(kind.has_dest && op.peer == MPI_PROC_NULL) && !(kind.has_source && op.source == MPI_PROC_NULL);
 }
@@ -106,7 +108,8 @@ const kept_requests* mpi_transport::requests_for(plan_member& member, int& error
         return &kept;
     }
     if (member.kept[member.kept_last].are_made)
-        member.kept_last ^= 1U; // else its requests were lost: the other pair stays
+        // Otherwise MPI has freed requests of this pair: the other pair stays.
+        member.kept_last ^= 1U;
     kept_requests& made = member.kept[member.kept_last];
     free_requests(made);
     error = make_requests(op, made);
@@ -152,10 +155,10 @@ void mpi_transport::forget(plan_member& recorded) noexcept {
     for (kept_requests& kept : recorded.kept) free_requests(kept);
 }
 
-/// Puts persistent requests behind those in flight, as the last n_gathered_ ones.
+/// Appends persistent requests to the table, as the last n_gathered_ ones.
 start_result mpi_transport::gather(task& which, const kept_requests& kept) noexcept {
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
-    if (kept.count == 0) return start_result::completed; // all with nobody
+    if (kept.count == 0) return start_result::completed; // all peers are MPI_PROC_NULL
     const bool are_many = operation_of(which.op.kind).has_dests;
     which.run.open_parts = kept.count;
     which.run.status_request_at = static_cast<std::uint32_t>(requests_.size());
@@ -178,8 +181,9 @@ void mpi_transport::start_gathered() noexcept {
     if (code != MPI_SUCCESS) note_not_started(first, code);
 }
 
-/// MPI does not say which ones it has started. One that it has not is inactive, and so tests as complete at once; one that is
-/// complete by now is taken for that too, which is a failure too many in a run that has failed.
+/// MPI does not say which requests it has started. A request that it has not started is inactive,
+/// and so tests as complete at once. A request that is complete by now is taken for one that was
+/// not started: one failure too many in a run that has failed.
 void mpi_transport::note_not_started(std::size_t first, int error) noexcept {
     const errors_come_back errors;
     for (std::size_t i = first; i < requests_.size(); ++i) {

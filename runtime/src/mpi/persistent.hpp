@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which operations MPI keeps as persistent requests for a plan: messages. Collectives are issued again in every run, since a
-// persistent one would match only persistent ones of all other ranks (ADR 0012).
+// Which operations of a plan have persistent requests: messages. Collectives are issued again in
+// every run, since a persistent collective matches only persistent collectives of all other ranks
+// (ADR 0012).
 #pragma once
 
 #include "core/plan.hpp"

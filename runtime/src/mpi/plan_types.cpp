@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Duplicates rather than the program's handles, since MPI can neither say whether a handle is good nor count one up. MPI's own
-// datatypes stay as they are: they cannot be freed, and MPI is faster with them than with a duplicate.
+// Uses duplicates rather than the program's handles, since MPI can neither say whether a handle is
+// valid nor count another reference to it. MPI's own datatypes are not duplicated: they cannot be
+// freed, and MPI is faster with them than with a duplicate.
 #include "mpi/plan_types.hpp"
 
 #include "core/operation_traits.hpp"
@@ -25,7 +26,7 @@ using part_count = MPI_Count;
 using part_count = int;
 #endif
 
-/// How a datatype was made, and of how many parts of each sort.
+/// How a datatype was made, and from how many parts of each sort.
 struct type_shape {
     int combiner = MPI_COMBINER_NAMED;
     part_count n_integers = 0;
@@ -33,7 +34,7 @@ struct type_shape {
     part_count n_counts = 0;
     part_count n_types = 0;
 
-    /// Whether it is MPI's own, which nobody frees.
+    /// Whether the datatype is MPI's own, which is never freed.
     [[nodiscard]] bool is_mpis() const noexcept {
         return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
                combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
@@ -54,7 +55,7 @@ void free_type(MPI_Datatype type) noexcept {
     if (ask_shape(type, shape) == MPI_SUCCESS && !shape.is_mpis()) MPI_Type_free(&type);
 }
 
-/// What a datatype was made of. MPI makes the handles of the parts for whoever asks.
+/// The parts that a datatype was made from. MPI makes new handles of the parts for each caller.
 class type_parts {
 public:
     /// @throws std::bad_alloc
@@ -81,7 +82,8 @@ public:
     ~type_parts() {
         for (MPI_Datatype const each : types) free_type(each);
     }
-    /// MPI's own, or one that MPI does not explain, is the same as itself alone.
+    /// False for MPI's own datatypes, and for one that MPI does not explain: they equal only
+    /// themselves.
     [[nodiscard]] bool are_known() const noexcept { return shape_.combiner != MPI_COMBINER_NAMED; }
     [[nodiscard]] bool is_duplicate() const noexcept { return shape_.combiner == MPI_COMBINER_DUP; }
     [[nodiscard]] bool is_made_as(const type_parts& other) const {
@@ -98,10 +100,11 @@ private:
     type_shape shape_;
 };
 
-/// Zero is what an operation without this side has.
+/// An operation without this side has a zero handle.
 [[nodiscard]] bool is_type(MPI_Datatype type) noexcept { return type != MPI_Datatype{} && type != MPI_DATATYPE_NULL; }
 
-/// MPI says so only when a datatype is to be sent: here one to nobody, which is never started.
+/// MPI checks it only for a datatype that is to be sent: here to MPI_PROC_NULL, in a request that
+/// is never started.
 [[nodiscard]] bool is_committed(MPI_Datatype type, const errors_come_back& errors) noexcept {
     const char nothing = 0;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -110,7 +113,8 @@ private:
     return code == MPI_SUCCESS;
 }
 
-/// One that is not committed stays the program's, and is refused with its member: MPICH's duplicate of it is committed.
+/// A datatype that is not committed stays the program's, and is refused with its member: MPICH
+/// would commit the duplicate.
 /// @throws std::bad_alloc
 [[nodiscard]] int keep(plan_types& into, MPI_Datatype& type) {
     if (!may_be_made(type)) return MPI_SUCCESS;
@@ -124,7 +128,8 @@ private:
     return code;
 }
 
-/// One for each rank; where nothing goes there need be no datatype. @throws std::bad_alloc
+/// Keeps the datatypes of an array, one per rank; a rank with count 0 need not have a valid one.
+/// @throws std::bad_alloc
 [[nodiscard]] int keep_array(plan_types& into, const commtask_op& op, commtask_side& side, int count) {
     if (count == 0 || side.types == nullptr) return MPI_SUCCESS;
     std::vector<MPI_Datatype>& types = into.arrays.emplace_front(side.types, side.types + count);
@@ -149,13 +154,14 @@ int keep_types(plan_types& into, plan_member& member) noexcept {
     try {
         if (operation_of(op.kind).counts == count_shape::typed_arrays) {
             array_lengths n;
-            if (find_used_lengths(op, n) != MPI_SUCCESS) return MPI_SUCCESS; // the run will say what is wrong
+            // On failure the run reports the error.
+            if (find_used_lengths(op, n) != MPI_SUCCESS) return MPI_SUCCESS;
             const int code = keep_array(into, op, op.send, n.send);
             return code == MPI_SUCCESS ? keep_array(into, op, op.recv, n.recv) : code;
         }
         for (commtask_side* const side : {&op.send, &op.recv}) {
             if (!has_type_here(op, *member.queue, *side)) {
-                side->type = MPI_BYTE; // whatever it was: need not be a datatype
+                side->type = MPI_BYTE; // its datatype may be invalid
             } else if (const int code = keep(into, side->type); code != MPI_SUCCESS) {
                 return code;
             }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The length of a message and whether it was withdrawn, from a status. Whether anybody will ask is not known when a receive ends,
-// and MPI takes 10 ns to say both, a twentieth of a message by tasks. The MPIs of MPICH's family have agreed on where their
-// statuses have them, so there they are read; elsewhere MPI is asked.
+// The length of a message, and whether it was canceled, from a status. When a receive ends, the
+// library does not know whether the program will ask. MPI takes 10 ns for both questions, a
+// twentieth of the time of a message by tasks. The MPIs with MPICH's ABI agree on the fields of a
+// status, so the library reads them directly; with other MPIs it calls MPI.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +19,7 @@ concept status_of_mpich = requires(Status status) {
     status.count_hi_and_cancelled;
 };
 
-/// @return -1: it has none
+/// @return -1: the status has no length
 template <typename Status>
 [[nodiscard]] std::int64_t length_of(const Status& status) noexcept {
     if constexpr (status_of_mpich<Status>) {

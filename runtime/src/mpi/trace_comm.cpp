@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which processes are in a communicator, for a trace: its number means nothing on another rank, its members do. Most
-// communicators are a range of MPI_COMM_WORLD's ranks or every so-manieth of one, and are written as such.
+// The members of a communicator, for a trace: the number of a communicator means nothing on another
+// rank, its members do. Most communicators are a range of MPI_COMM_WORLD's ranks, or every n-th
+// rank of a range, and are written as such.
 #include "mpi/trace_comm.hpp"
 
 #include "base/system.hpp"
@@ -15,7 +16,7 @@
 namespace commtask::detail {
 namespace {
 
-/// In ranks of MPI_COMM_WORLD; -2 for a process that is not in it.
+/// As ranks of MPI_COMM_WORLD; -2 for a process that is not in it.
 [[nodiscard]] std::vector<int> members_of(MPI_Comm comm, bool is_intercommunicator) {
     own_group its;
     const int code = is_intercommunicator ? MPI_Comm_remote_group(comm, &its.group) : MPI_Comm_group(comm, &its.group);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Testsome reports an error either in the status (MPI_ERR_IN_STATUS) or for the call; in the second case the window is
-// tested request by request, so that the error finds its task. A status has MPI_ERROR only in the first case, or where MPI
-// returns success for what failed (mpi/errors.hpp); an MPI that does not set it leaves the zero that was there.
+// MPI_Testsome reports an error either in a status (MPI_ERR_IN_STATUS) or as the result of the
+// call. In the second case the requests of the window are tested one by one, so that the error
+// finds its task. A status has MPI_ERROR only in the first case, or if MPI returns success for a
+// failed request (mpi/errors.hpp). An MPI that does not set MPI_ERROR leaves the zero that was
+// there before.
 #include "mpi/transport.hpp"
 
 #include "core/handed_over.hpp"
@@ -27,7 +29,7 @@ namespace commtask::detail {
 
 mpi_transport::mpi_transport(std::size_t test_window)
     : window_(test_window), indices_(test_window), statuses_(test_window), ended_(test_window) {
-    constexpr std::size_t expected_in_flight = 256; // more are asked for once, and stay
+    constexpr std::size_t expected_in_flight = 256; // more is allocated on demand, and kept
     requests_.reserve(expected_in_flight);
     parts_.reserve(expected_in_flight);
 }
@@ -40,7 +42,7 @@ mpi_transport::~mpi_transport() {
 }
 
 void mpi_transport::take_error(task& which, int error) noexcept {
-    if (which.result.error != 0) return; // the first one counts
+    if (which.result.error != 0) return; // the first error counts
     which.result.error = error;
     MPI_Error_class(error, &which.result.error_class);
 }
@@ -51,12 +53,13 @@ static void take_length(task& which, const MPI_Status& status) noexcept {
 
 void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept {
     std::memcpy(which.mpi_status, &status, sizeof status);
-    // What a door started may be a receive: only MPI knows, and its status says.
+    // The request of a user-defined operation may be a receive: only MPI knows, and its status says
+    // so.
     const operation_traits& kind = operation_of(kind_of(which.op));
     if (!kind.may_receive) return;
     if (kind.has_length_only) return take_length(which, status);
     if (kind.has_source && which.op.source == MPI_PROC_NULL) {
-        // MPICH 4.0 leaves the status of a receive from nobody as it was.
+        // MPICH 4.0 does not write the status of a receive from MPI_PROC_NULL.
         MPI_Status nobody{};
         nobody.MPI_SOURCE = MPI_PROC_NULL;
         nobody.MPI_TAG = MPI_ANY_TAG;
@@ -70,15 +73,15 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     take_length(which, status);
 }
 
-/// What failed gave no request.
-/// @return whether there was one
+/// Removes the null requests of operations that failed.
+/// @return whether there were any
 [[nodiscard]] static bool drop_nulls(started_requests& started) noexcept {
     const auto first = started.requests.begin();
     const auto end = std::remove(first, first + started.count, MPI_REQUEST_NULL);
     return std::exchange(started.count, static_cast<int>(end - first)) > started.count;
 }
 
-/// So that nothing need be remembered that MPI has started already.
+/// Called before MPI: a request that MPI has started must find a place in the table.
 bool mpi_transport::has_room_for_requests(const commtask_op& op) noexcept {
     const std::size_t needed = requests_.size() + count_requests(op);
     if (needed <= requests_.capacity()) return true;
@@ -91,13 +94,14 @@ bool mpi_transport::has_room_for_requests(const commtask_op& op) noexcept {
     return true;
 }
 
-/// Whether MPI may leave it standing until somebody tests its request and no other.
+/// Whether MPI may advance the operation only in a test of its request alone.
 [[nodiscard]] static bool is_polled_alone(const operation_traits& kind) noexcept {
     return kind.takes_file && kind.ordered_in == order_class::collectives;
 }
 
-/// A look at all requests together would move it in any order with others of its file: the table gets a null, and the request
-/// waits where the task's status will be.
+/// A test of all requests together would advance the operation in any order with others of its
+/// file. So the table gets a null request, and the request itself is stored where the task's status
+/// will be.
 static void put_aside(task& which, MPI_Request& request) noexcept {
     static_assert(sizeof request <= sizeof which.mpi_status);
     std::memcpy(which.mpi_status, static_cast<const void*>(&request), sizeof request);
@@ -116,7 +120,7 @@ start_result mpi_transport::start(task& which) noexcept {
         take_error(which, error);
         return start_result::failed;
     };
-    // The request of an attach stays with MPI: it may not be one that can be freed.
+    // The request of an attach is not freed on failure: MPI may not allow to free it.
     if (makes_requests && !has_room_for_requests(which.op)) return fail(MPI_ERR_NO_MEM);
     if (kind.takes_window && windows_ != nullptr) {
         if (windows_->start_elsewhere(which, *this)) {
@@ -126,7 +130,7 @@ start_result mpi_transport::start(task& which) noexcept {
             count_in_flight();
             return start_result::started;
         }
-        if (windows_->has_lost(which)) return fail(MPI_ERR_WIN); // the handle may be another window's by now
+        if (windows_->has_lost(which)) return fail(MPI_ERR_WIN); // MPI may have reused the handle
     }
     started_requests started;
     started.holds_receive = !unmatched_.is_empty() && must_hold(which);
@@ -190,7 +194,7 @@ void mpi_transport::poll(completion_sink& sink) noexcept {
     has_polled_all_ = count <= window_;
     if (count == 0) return;
     if (has_polled_all_) return test(0, count, sink);
-    // The newest half window: what a program waits for next is often what it started last.
+    // The newest half window: a program often waits next for the operation that it started last.
     const std::size_t newest = std::max<std::size_t>(window_ / 2, 1);
     test(count - newest, newest, sink);
     if (cursor_ >= requests_.size()) cursor_ = 0;
@@ -208,7 +212,8 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
     if (must_test_one_by_one(first, count)) return test_one_by_one(first, count, sink);
     int n_ended = 0;
     const errors_come_back errors;
-    // Also where nobody reads a status: without them MPI_ERR_IN_STATUS would not say which request failed.
+    // With statuses even if no caller reads them: without statuses MPI_ERR_IN_STATUS would not say
+    // which request failed.
     const int code = errors.code_of(
         MPI_Testsome(static_cast<int>(count), &requests_[first], &n_ended, indices_.data(), statuses_.data()));
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
@@ -216,7 +221,8 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
         MPI_Error_class(code, &error_class);
         if (error_class != MPI_ERR_IN_STATUS) return test_one_by_one(first, count, sink);
     }
-    if (n_ended != MPI_UNDEFINED) has_made_progress_ = true; // else all of them are null: receives that are held
+    // MPI_UNDEFINED: all requests are null, of receives queued behind a probe.
+    if (n_ended != MPI_UNDEFINED) has_made_progress_ = true;
     if (n_ended == MPI_UNDEFINED || n_ended <= 0) return;
     const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
     const std::span<ended_request> ended{ended_.data(), static_cast<std::size_t>(n_ended)};
@@ -224,18 +230,19 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
         ended[i] = {indices_[i], {}, &statuses_[i]};
         if (!is_said_by_status) statuses_[i].MPI_ERROR = MPI_SUCCESS;
     }
-    // MPIs give the places in ascending order; none need.
+    // The MPIs in use return the indices in ascending order, but MPI does not require it.
     if (!std::ranges::is_sorted(ended, {}, &ended_request::index)) std::ranges::sort(ended, {}, &ended_request::index);
     report_ended(first, ended, code, sink);
 }
 
-/// By calls that write the error of the one request into its status, whatever they return.
+/// Uses MPI_Testall on one request, which writes the error of the request into its status whatever
+/// the call returns.
 void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
     std::size_t n_ended = 0;
     int worst = MPI_SUCCESS;
     for (std::size_t i = 0; i < count; ++i) {
         MPI_Request& request = requests_[first + i];
-        if (request == MPI_REQUEST_NULL) continue; // a receive that is held
+        if (request == MPI_REQUEST_NULL) continue; // a receive queued behind a probe
         int has_ended = 0;
         MPI_Status& status = statuses_[n_ended];
         status = MPI_Status{};
@@ -253,11 +260,12 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
     report_ended(first, {ended_.data(), n_ended}, worst, sink);
 }
 
-/// @param ended  in ascending order; their statuses have their errors
-/// @param code  of what MPI said of them
+/// @param ended  in ascending order; the statuses have the errors of their requests
+/// @param code  of the MPI call that returned the statuses
 void mpi_transport::report_ended(std::size_t first, std::span<ended_request> ended, int code,
                                  completion_sink& sink) noexcept {
-    // All are taken out before the first is reported, from the back, since the last request moves into the gap.
+    // All requests are removed before the first is reported. Removal goes from the back, since the
+    // last request of the table moves into the gap.
     for (ended_request& each : ended | std::views::reverse) {
         const std::size_t index = first + static_cast<std::size_t>(each.index);
         each.whose = parts_[index];
@@ -266,7 +274,7 @@ void mpi_transport::report_ended(std::size_t first, std::span<ended_request> end
     }
     for (const ended_request& each : ended) {
         request_ended(each.whose, *each.status, each.status->MPI_ERROR, sink);
-        // An MPI that leaves a status untouched must not show the next request this one's.
+        // If MPI does not write the status of the next request, that request must not get this one.
         *each.status = MPI_Status{};
     }
 }
@@ -285,16 +293,18 @@ void mpi_transport::request_ended(started_part ended, const MPI_Status& status, 
     }
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
         take_error(which, error);
-        // The other half of a sendrecv must not wait for ever for what will not come.
+        // The other half of a sendrecv must not wait for ever for a message that will not come.
         if (which.run.open_parts > 1) withdraw(which);
     }
     if (ended.part == 0) {
         take_status(which, status);
-        // Only receives are withdrawn, and sends to oneself; Open MPI leaves this undefined in the status of its file operations.
+        // Only receives, and sends to the rank itself, are withdrawn. Open MPI leaves the canceled
+        // flag undefined in the statuses of its file operations.
         const bool was_withdrawn =
             kind.family == operation_family::send && (which.marks.load(std::memory_order_relaxed) & mark_cancel) != 0;
         which.result.is_canceled = (kind.waits_for_message || was_withdrawn) && was_canceled(status);
-        // Of a group of partitions: the sides have cut alike if they have the same size.
+        // For a group of partitions: both sides have divided the partitions into the same groups if
+        // the sizes agree.
         const std::int64_t expected = which.is_member() ? which.member->expected_bytes : -1;
         if (expected >= 0 && !which.result.is_canceled && which.result.error == 0 && which.result.bytes != expected) {
             take_error(which, MPI_ERR_COUNT);
@@ -303,24 +313,24 @@ void mpi_transport::request_ended(started_part ended, const MPI_Status& status, 
     sink.part_ended(which, ended.part);
 }
 
-/// A step of an operation with several: the next one takes its place, or there is none.
+/// A step has ended: starts the next one, or ends the operation.
 void mpi_transport::step_ended(started_part ended, const MPI_Status& status, int error,
                                completion_sink& sink) noexcept {
     task& which = *ended.of;
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) take_error(which, error);
     which.result.is_canceled = operation_of(which.op.kind).waits_for_message && was_canceled(status);
-    if (windows_->has_lost(which)) take_error(which, MPI_ERR_WIN); // the handle may be another window's by now
+    if (windows_->has_lost(which)) take_error(which, MPI_ERR_WIN); // MPI may have reused the handle
     const bool is_well = which.result.error == 0 && !which.result.is_canceled;
     const bool goes_on = is_well && which.run.open_parts > 1 && start_next(which);
     if (is_well && which.run.open_parts == 1) {
         const errors_come_back errors;
         if (const int code = errors.code_of(end_steps(which.op)); code != MPI_SUCCESS) take_error(which, code);
     }
-    if (!goes_on) which.run.open_parts = 1; // what comes after a step that failed never begins
+    if (!goes_on) which.run.open_parts = 1; // the steps after a failed step never begin
     sink.part_ended(which, ended.part);
 }
 
-/// @return whether MPI has the next step in flight; otherwise the result says why not
+/// @return whether MPI has the next step in flight; otherwise the task's result has the error
 bool mpi_transport::start_next(task& which) noexcept {
     MPI_Request next = MPI_REQUEST_NULL;
     int code = MPI_ERR_NO_MEM;
@@ -340,10 +350,11 @@ bool mpi_transport::start_next(task& which) noexcept {
     return true;
 }
 
-/// The others are polled when one of these has ended.
+/// The operations of further files are polled when one of these operations has ended.
 static constexpr std::size_t most_files_in_a_poll = 16;
 
-/// The oldest of each file: its steps are collectives, which come in one order on all ranks; two files have none in common.
+/// Polls the oldest operation of each file. The steps of an operation are collectives, which come
+/// in one order on all ranks; operations of two files have no collective in common.
 void mpi_transport::poll_alone(completion_sink& sink) noexcept {
     std::array<task*, most_files_in_a_poll> oldest{};
     std::size_t n_files = 0;
@@ -352,7 +363,7 @@ void mpi_transport::poll_alone(completion_sink& sink) noexcept {
         if (std::ranges::none_of(std::span{oldest}.first(n_files), has_its_file)) oldest[n_files++] = each;
     }
     for (task* const each : std::span{oldest}.first(n_files)) {
-        // What ends calls functions of the program's, which may give another one up.
+        // A completion calls the program, which may abandon another operation of the list.
         if (!polled_alone_.has(*each)) continue;
         MPI_Request request = MPI_REQUEST_NULL;
         std::memcpy(static_cast<void*>(&request), each->mpi_status, sizeof request);
@@ -369,7 +380,7 @@ void mpi_transport::poll_alone(completion_sink& sink) noexcept {
     }
 }
 
-/// What the threads of windows have ended.
+/// Reports the operations that threads of windows have completed.
 void mpi_transport::poll_threads(completion_sink& sink) noexcept {
     while (task* const ended = windows_->take_ended(*this)) {
         --n_elsewhere_;
@@ -378,7 +389,8 @@ void mpi_transport::poll_threads(completion_sink& sink) noexcept {
     }
 }
 
-/// To look for a message would do nothing else where MPICH looks in this process only, or finds one.
+/// A probe for a message would not do: MPICH makes no further progress if it searches only in this
+/// process, or finds a message.
 void mpi_transport::make_progress() noexcept {
     const errors_come_back errors;
     if (never_ == MPI_REQUEST_NULL) {
@@ -399,7 +411,8 @@ void mpi_transport::remove(std::size_t index) noexcept {
     count_in_flight();
 }
 
-/// Whether the request that gives a started task's status is still open; then it lies at `request_at`.
+/// Whether the request that gives the status of a started task is still in the table, at
+/// `status_request_at`.
 bool mpi_transport::has_status_request(const task& which) const noexcept {
     const std::size_t at = which.run.status_request_at;
     return at < parts_.size() && parts_[at].of == &which && parts_[at].part == 0;
@@ -413,12 +426,14 @@ void mpi_transport::withdraw(task& which) noexcept {
     }
     const operation_traits& kind = operation_of(which.op.kind);
     if (kind.has_sources) return withdraw_many(which);
-    // Only what waits for a message: MPI gives no promise for sends, and collectives cannot be canceled at all. But a send of this rank to
-    // itself may be MPICH's own list alone, and stay there for ever. An mprobe that is not in the list has ended in this
-    // look, and is about to be reported.
+    // Only operations that wait for a message are canceled: MPI gives no promise for sends, and
+    // collectives cannot be canceled at all. The exception is a send of this rank to itself, which
+    // may be only in a list of MPICH's own, and stay there for ever. An mprobe that is not in the
+    // list has ended in this poll, and is about to be reported.
     if (!(kind.waits_for_message || is_to_itself(which.op)) || !has_status_request(which)) return;
-    // Null: it ended in the same look as the task whose callback asks, and is about to be reported.
-    // Refused: it is not active, and is about to be reported too.
+    // Null: the request completed in the same test as the task whose callback withdraws this one,
+    // and is about to be reported. Refused: the request is not active, and is about to be reported
+    // too.
     const std::size_t at = which.run.status_request_at;
     if (requests_[at] != MPI_REQUEST_NULL && !parts_[at].is_refused) MPI_Cancel(&requests_[at]);
 }
@@ -437,17 +452,18 @@ void mpi_transport::abandon(task& which) noexcept {
         abandon_request(which.run.status_request_at);
         --n_left;
     }
-    // The send of a sendrecv and most of many messages, which no task knows the place of.
+    // The send of a sendrecv, and most messages of an operation of many: no task knows the index of
+    // their requests.
     for (std::size_t i = parts_.size(); i > 0 && n_left > 0; --i) {
         if (parts_[i - 1].of != &which) continue;
         abandon_request(i - 1);
         --n_left;
     }
     count_in_flight();
-    which.run.scratch = nullptr; // left alone: MPI may still read it
+    which.run.scratch = nullptr; // not freed: MPI may still read it
 }
 
-/// Of an operation that receives: whether this request does.
+/// For an operation that receives: whether this request is a receive.
 bool mpi_transport::is_receive(const started_part& of) noexcept {
     return operation_of(of.of->op.kind).has_dests ? (of.part & is_send_part) == 0 : of.part == 0;
 }
@@ -457,19 +473,19 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
     MPI_Request& abandoned = requests_[index];
     const bool is_active = abandoned != MPI_REQUEST_NULL && !parts_[index].is_refused;
     if (kind.waits_for_message && is_receive(parts_[index]) && is_active) {
-        // An unmatched receive ends at once; MPI_Finalize would wait for a freed one.
+        // A canceled unmatched receive completes at once; MPI_Finalize would wait for a freed one.
         MPI_Cancel(&abandoned);
         int has_ended = 0;
         MPI_Test(&abandoned, &has_ended, MPI_STATUS_IGNORE);
     }
-    // MPI forbids it for those of one-sided operations.
+    // MPI does not allow to free the requests of one-sided operations.
     const bool can_be_freed = kind.ordered_in == order_class::messages && kind.family != operation_family::one_sided;
     if (abandoned != MPI_REQUEST_NULL && can_be_freed) MPI_Request_free(&abandoned);
     remove(index);
 }
 
 std::int64_t mpi_transport::given_bytes(const commtask_op& op) const noexcept {
-    const errors_come_back errors; // of a type that is none: its start says so
+    const errors_come_back errors; // of an invalid datatype: the start reports it
     return payload_bytes(op);
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI as a transport: the table of requests in flight and how it is polled. Requests lie next to each other, so that MPI
-// tests a window of them in place; a pass tests the newest ones and one further window, so a thousand receives that wait
-// do not slow one completion down. Whoever holds the lane's progress lock calls it.
+// MPI as a transport: the table of the requests in flight, and how it is polled. The requests are
+// contiguous, so that MPI tests a window of them in place. A poll tests the newest requests and one
+// further window, so that a thousand pending receives do not slow down one completion. The calling
+// thread has the progress lock of the lane.
 //
-// MPI has no nonblocking mprobe: a task looks for its message in every pass. Receives that were issued after an ordered one
-// and could take its message wait behind it: their requests lie in the table as null until MPI gets them.
+// MPI has no nonblocking MPI_Mprobe, so each poll calls MPI_Improbe for a task that probes. A
+// receive that was issued after an ordered mprobe, and could match the same message, is queued
+// behind that mprobe: the table has MPI_REQUEST_NULL for the receive until MPI gets it.
 //
-// An operation that has steps (a put, then its notification) has a part for each; the next begins when the last has ended.
-// MPICH moves a file operation of all ranks only when somebody tests just its request, and its steps are collectives: the
-// oldest of each file is tested alone.
+// An operation with steps (a put, then its notification) has a part for each step; a step begins
+// when the step before it has ended. MPICH advances a collective file operation only in a test of
+// its request alone, and the steps of such an operation are collectives. So a poll tests the oldest
+// operation of each file alone.
 #pragma once
 
 #include "base/system.hpp"
@@ -34,20 +37,21 @@
 
 namespace commtask::detail {
 
-/// In its own lines: the driver writes it, and submitters read what lies beside it.
+/// The object has cache lines of its own: the progress thread writes it, and submitters read its
+/// neighbours.
 class alignas(2 * cache_line_bytes) mpi_transport final : public transport {
 public:
-    /// `test_window`: how many requests one pass tests at least.
+    /// `test_window`: the most requests that one MPI_Testsome call tests. A poll makes at most two
+    /// such calls.
     explicit mpi_transport(std::size_t test_window);
     mpi_transport(const mpi_transport&) = delete;
     mpi_transport& operator=(const mpi_transport&) = delete;
     ~mpi_transport() override;
 
-    /// Before the first task. @param windows  some of which have a thread of their own
+    /// Called before the first task. @param windows  some of them have a thread of their own
     void use_windows(mpi_windows& windows) noexcept { windows_ = &windows; }
-    /// What tasks keep of the program's handles.
+    /// @param handles  references to the program's MPI handles, which tasks keep
     void use_handles(kept_handles& handles) noexcept { handles_ = &handles; }
-    /// @param carrier  by which ranks of other nodes are told of messages
 
     [[nodiscard]] start_result start(task& which) noexcept override;
     void start_gathered() noexcept override;
@@ -71,20 +75,23 @@ public:
     [[nodiscard]] std::string describe(const task& which) const override;
 
 private:
-    /// In started_part::part, of an operation of many messages: it is no receive.
+    /// Set in started_part::part of a send in an operation of many messages.
     static constexpr std::uint32_t is_send_part = 1U << 31U;
 
-    /// Whose request it is.
+    /// The owner of a request in the table.
     struct started_part {
         task* of;
-        std::uint32_t part;      ///< The status of part 0 is the task's; a sendrecv's send is part 1.
-        bool is_refused = false; ///< MPI has not started it: the next poll reports it.
-        bool is_kept = false;    ///< A plan's own request, started again in each run.
+        /// The status of part 0 is the status of the task; the send of a sendrecv is part 1.
+        std::uint32_t part;
+        /// MPI has not started the request: the next poll reports the part as ended.
+        bool is_refused = false;
+        /// A persistent request of a plan, which is started again in each run.
+        bool is_kept = false;
     };
 
-    /// What one look found, once its request is out of the table.
+    /// A request that a test found complete, after its removal from the table.
     struct ended_request {
-        int index; ///< In the window.
+        int index; ///< In the tested window.
         started_part whose;
         MPI_Status* status;
     };
@@ -105,10 +112,10 @@ private:
     [[nodiscard]] bool has_room_for_requests(const commtask_op& op) noexcept;
     [[nodiscard]] bool must_hold(const task& which) const noexcept;
     void poll_unmatched(completion_sink& sink) noexcept;
-    /// What a look at one of unmatched_ came to.
+    /// The result of a poll of one task in unmatched_.
     enum class unmatched_look : std::uint8_t {
-        stays,   ///< In the list.
-        is_mpis, ///< A receive that MPI has now.
+        stays,   ///< The task stays in the list.
+        is_mpis, ///< MPI has the receive now.
         is_over, ///< Part 0 has ended.
     };
     [[nodiscard]] unmatched_look look_at_unmatched(task& which, const task_list& earlier) noexcept;
@@ -116,17 +123,19 @@ private:
     [[nodiscard]] bool start_receive_of(task& which) noexcept;
     [[nodiscard]] start_result gather(task& which, const kept_requests& kept) noexcept;
     void note_not_started(std::size_t first, int error) noexcept;
-    /// MPI has freed a request because it failed. Of a persistent one that is a mistake, Open MPI 4.1's: the next run makes others.
+    /// If MPI freed a persistent request because it failed, its member makes new requests in the
+    /// next run. To free it is an error of Open MPI 4.1.
     /// @param code  of the test of the request at `index`
     void note_if_lost(std::size_t index, int code) noexcept;
     void report_refused(completion_sink& sink) noexcept;
     [[nodiscard]] std::string describe_posted(const task& which) const;
     [[nodiscard]] static bool is_receive(const started_part& of) noexcept;
-    /// The requests of a member with the buffers that it has now, made if need be; null with an MPI error code.
+    /// The persistent requests of a member for its current buffers, made if necessary; null with an
+    /// MPI error code.
     [[nodiscard]] static const kept_requests* requests_for(plan_member& member, int& error) noexcept;
     [[nodiscard]] static int make_requests(const commtask_op& op, kept_requests& kept) noexcept;
 
-    // Operations of many messages.
+    // Operations of many messages: many.cpp.
     [[nodiscard]] static std::size_t count_requests(const commtask_op& op) noexcept;
     [[nodiscard]] start_result start_many(task& which, bool holds) noexcept;
     [[nodiscard]] static int make_many(const commtask_op& op, kept_requests& kept) noexcept;
@@ -140,15 +149,17 @@ private:
     const std::size_t window_;
     std::vector<MPI_Request> requests_;
     std::vector<started_part> parts_; ///< Parallel to requests_.
-    task_list unmatched_;             ///< Mprobes without a message and receives behind them, in the order of issue.
-    task_list polled_alone_;          ///< File operations of all ranks together, in the order of issue.
-    MPI_Request never_ = MPI_REQUEST_NULL; ///< Is never over: to test it makes progress and nothing else.
+    /// Mprobes that have found no message, and receives queued behind them, in the order of issue.
+    task_list unmatched_;
+    task_list polled_alone_; ///< Collective file operations, in the order of issue.
+    /// A generalized request that never completes: a test of it makes progress and nothing else.
+    MPI_Request never_ = MPI_REQUEST_NULL;
     bool has_refused_ = false;
-    std::size_t n_probes_ = 0;    ///< Those that have no request.
-    std::size_t n_elsewhere_ = 0; ///< Those that a window's thread has.
+    std::size_t n_probes_ = 0;    ///< Started mprobes, which have no request.
+    std::size_t n_elsewhere_ = 0; ///< Started operations that the thread of a window has.
     mpi_windows* windows_ = nullptr;
     kept_handles* handles_ = nullptr;
-    std::size_t cursor_ = 0; ///< Where the next window begins.
+    std::size_t cursor_ = 0; ///< Where the next further window begins.
     bool has_polled_all_ = true;
     early_ends early_ends_;
     std::vector<int> indices_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mprobes that have found no message, and receives queued behind one. The list is in the order in which they started, and a
-// task in it keeps later ones from messages that it could take: a message that comes between two polls would else go to the
-// wrong task. An mprobe keeps back later mprobes in any case, and later receives unless it is unordered or a call of an
-// unmodified program, which may probe for any message on one thread and receive a certain one on another.
+// Mprobes that have found no message, and receives queued behind one. The list has the order in
+// which the tasks started. A task in the list keeps later tasks from messages that it could take:
+// otherwise a message that arrives between two polls would go to the wrong task. An mprobe keeps
+// back all later mprobes. It also keeps back later receives, unless it is unordered or a call of an
+// unmodified program: such a program may probe for any message on one thread and receive a certain
+// message on another.
 #include "core/operation_traits.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/many.hpp"
@@ -12,7 +14,7 @@
 namespace commtask::detail {
 namespace {
 
-/// Whether one message could be taken by both: then the one that was issued first has it.
+/// Whether one message could match both operations: the operation that was issued first gets it.
 [[nodiscard]] bool want_the_same(const commtask_op& first, const commtask_op& second) noexcept {
     const auto overlap = [](int left, int right, int any) { return left == right || left == any || right == any; };
     if (first.comm != second.comm || !overlap(recv_tag_of(first), recv_tag_of(second), MPI_ANY_TAG)) return false;
@@ -24,7 +26,7 @@ namespace {
     return false;
 }
 
-/// Whether a task in the list keeps a later one from starting to match.
+/// Whether a task in the list keeps a later task from starting to match.
 [[nodiscard]] bool bars(const task& earlier, const task& later) noexcept {
     const bool is_ordered = (earlier.flags() & COMMTASK_UNORDERED) == 0 && (earlier.flags() & flag_is_call) == 0;
     const bool holds = !is_probe(operation_of(earlier.op.kind)) || is_probe(operation_of(later.op.kind)) || is_ordered;
@@ -40,7 +42,7 @@ namespace {
 
 } // namespace
 
-/// Whether a task that starts must leave its receive for later.
+/// Whether a task that starts must queue its receive behind a probe.
 bool mpi_transport::must_hold(const task& which) const noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
     const bool has_receive = kind.has_source && kind.has_recv_side && which.op.source != MPI_PROC_NULL;
@@ -58,11 +60,11 @@ void mpi_transport::poll_unmatched(completion_sink& sink) noexcept {
         }
     }
     count_in_flight();
-    // Reported last, since a callback may withdraw another one of the list.
+    // Reported last, since a callback may withdraw another task of the list.
     while (task* const which = ended.pop()) sink.part_ended(*which, 0);
 }
 
-/// `earlier`: those before it that stay.
+/// `earlier`: the tasks before `which` that stay in the list.
 mpi_transport::unmatched_look mpi_transport::look_at_unmatched(task& which, const task_list& earlier) noexcept {
     const bool is_free = !which.result.is_canceled && !is_barred(which, earlier);
     if (is_probe(operation_of(which.op.kind))) {
@@ -72,7 +74,7 @@ mpi_transport::unmatched_look mpi_transport::look_at_unmatched(task& which, cons
     }
     if (!which.result.is_canceled && !is_free) return unmatched_look::stays;
     if (is_free && start_receive_of(which)) return unmatched_look::is_mpis;
-    // The receive ends without having been MPI's; what is sent goes on.
+    // The receive ends without having been given to MPI; the sends of the task go on.
     if (operation_of(which.op.kind).has_sources) {
         return drop_held_receives(which) ? unmatched_look::is_over : unmatched_look::is_mpis;
     }
@@ -80,7 +82,7 @@ mpi_transport::unmatched_look mpi_transport::look_at_unmatched(task& which, cons
     return unmatched_look::is_over;
 }
 
-/// @return whether the mprobe is over: its message is there, or MPI refuses.
+/// @return whether the mprobe has ended: its message is there, or MPI returned an error
 bool mpi_transport::look_for_message(task& which) noexcept {
     int is_there = 0;
     MPI_Status status{};
@@ -95,14 +97,14 @@ bool mpi_transport::look_for_message(task& which) noexcept {
     return code != MPI_SUCCESS || is_there != 0;
 }
 
-/// A held receive's turn to match has come. @return whether MPI has taken it
+/// The turn of a queued receive to match has come. @return whether MPI has taken the receive
 bool mpi_transport::start_receive_of(task& which) noexcept {
     const int code = operation_of(which.op.kind).has_sources
                          ? start_held_receives(which)
                          : start_held_receive(which.op, &requests_[which.run.status_request_at]);
     if (code == MPI_SUCCESS) return true;
     take_error(which, code);
-    if (operation_of(which.op.kind).has_sources) withdraw_many(which); // those that MPI has
+    if (operation_of(which.op.kind).has_sources) withdraw_many(which); // the receives that MPI has
     return false;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be said about an operation on a window before it is posted. The registration has brought every rank's size and
-// displacement unit, so what lies outside is refused where it is written, before MPI writes into memory that is not the
-// window's. So is what has another size at the origin than at the target. How far a datatype
-// reaches that is not one of C's MPI alone can say, which not every submitter may ask.
+// Checks the arguments of an operation on a window before it is posted. The registration has
+// exchanged every rank's size and displacement unit. So an access outside of the window is refused
+// at the post, before MPI writes to memory beyond the window. An operation whose sizes at origin
+// and target differ is refused, too. Only MPI knows the extent of a datatype other than C's basic
+// ones, and not every submitter may call MPI.
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/arguments.hpp"
@@ -17,7 +18,8 @@
 namespace commtask::detail {
 namespace {
 
-/// Whether a byte of it lies outside of the part; what MPI does not know it says itself when it is given the operation.
+/// Whether a byte of the access lies outside of the window's part. False if MPI does not know the
+/// datatype: MPI reports that at the start.
 [[nodiscard]] bool reaches_outside(const commtask_side& there, const window_part& part) noexcept {
     const errors_come_back scope;
     MPI_Count bound = 0;
@@ -29,17 +31,17 @@ namespace {
         return false;
     }
     if (there.count == 0 || true_extent <= 0) return false;
-    MPI_Count last = 0; // from the first element
+    MPI_Count last = 0; // offset of the last element
     if (__builtin_mul_overflow(there.count - 1, extent, &last) || last > part.bytes || last < -part.bytes) return true;
     const MPI_Count begin = displacement_of(there) * part.unit_bytes + true_bound;
     return begin + std::min(last, MPI_Count{0}) < 0 || begin + std::max(last, MPI_Count{0}) > part.bytes - true_extent;
 }
 
-/// `there`: the side that is in the target's window.
+/// `there`: the side in the target's window.
 [[nodiscard]] int check_target_side(const commtask_op& op, const commtask_side& there, const served_window& window,
                                     bool may_ask_mpi) noexcept {
     commtask_side without_buffer = there;
-    without_buffer.buffer = &op; // the window has its memory
+    without_buffer.buffer = &op; // the window is the buffer
     if (const int code = check_side(without_buffer, "target"); code != COMMTASK_OK) return code;
     if (op.peer == MPI_PROC_NULL || window.is_dynamic) return COMMTASK_OK;
     const window_part& part = window.parts[static_cast<std::size_t>(op.peer)];
@@ -58,7 +60,7 @@ namespace {
         op.peer, window.name.c_str(), static_cast<long long>(part.bytes));
 }
 
-/// Of the data in it; -1: MPI alone knows, or nobody.
+/// The size of the data of a side; -1: only MPI knows it, or MPI does not know it either.
 [[nodiscard]] MPI_Count data_bytes(const commtask_side& side, bool may_ask_mpi) noexcept {
     MPI_Count element = basic_bytes(side.type);
     if (element == 0) {
@@ -70,7 +72,7 @@ namespace {
     return __builtin_mul_overflow(side.count, element, &all) ? std::numeric_limits<MPI_Count>::max() : all;
 }
 
-/// MPIs take one side's word for both, and write past the other.
+/// MPIs use the size of one side for both, and write past the end of the other.
 [[nodiscard]] int check_both_sides(const commtask_op& op, const commtask_side& here, const commtask_side& there,
                                    bool may_ask_mpi) noexcept {
     if (op.peer == MPI_PROC_NULL) return COMMTASK_OK;

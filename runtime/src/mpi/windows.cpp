@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No rank asks for a lock here: the epoch is opened with MPI_MODE_NOCHECK, so that it needs no answer of the others, which
-// is right as long as nobody locks a registered window exclusively. In MPICH attributes go before the window does, and it
-// refuses to free one with an open epoch; in Open MPI they go after it, when nothing can be closed any more.
+// The library's epoch is opened with MPI_MODE_NOCHECK, so that no rank asks for a lock or waits for
+// an answer. That is correct as long as no rank locks a registered window exclusively. MPICH
+// deletes attributes before the window, and refuses to free a window with an open epoch; Open MPI
+// deletes them after it, when the epoch can no longer be closed.
 #include "mpi/windows.hpp"
 
 #include "base/printable.hpp"
@@ -47,7 +48,7 @@ namespace {
     return code;
 }
 
-/// What MPI_Win_get_errhandler gave.
+/// Frees a handler that MPI_Win_get_errhandler returned.
 void free_handler(MPI_Errhandler handler) noexcept {
     if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) MPI_Errhandler_free(&handler);
 }
@@ -119,7 +120,7 @@ int mpi_windows::close(const served_window& opened) noexcept {
 bool mpi_windows::add(std::shared_ptr<const served_window> opened) noexcept {
     try {
         const std::lock_guard guard{mutex_};
-        lost_.reserve(lost_.size() + open_.size() + 1); // lose() must not ask for memory
+        lost_.reserve(lost_.size() + open_.size() + 1); // lose() must not allocate
         open_.push_back(std::move(opened));
         if (open_.back()->epochs) n_threads_.fetch_add(1, std::memory_order_relaxed);
         return true;
@@ -129,7 +130,8 @@ bool mpi_windows::add(std::shared_ptr<const served_window> opened) noexcept {
 }
 
 bool mpi_windows::remove(MPI_Win window) noexcept {
-    std::shared_ptr<const served_window> removed; // its thread ends when the mutex is free
+    // The window's thread ends after the mutex is unlocked.
+    std::shared_ptr<const served_window> removed;
     const std::lock_guard guard{mutex_};
     const auto found = std::ranges::find(open_, window, [](const auto& each) { return each->handle; });
     if (found == open_.end()) return false;
@@ -139,7 +141,7 @@ bool mpi_windows::remove(MPI_Win window) noexcept {
     return true;
 }
 
-/// The program has freed it with all that was posted.
+/// The program has freed the window: its posted tasks end with an error.
 void mpi_windows::lose(MPI_Win window) noexcept {
     const std::lock_guard guard{mutex_};
     const auto found = std::ranges::find(open_, window, [](const auto& each) { return each->handle; });
@@ -151,10 +153,10 @@ void mpi_windows::lose(MPI_Win window) noexcept {
 }
 
 bool mpi_windows::start_elsewhere(task& which, const transport& of) noexcept {
-    // relaxed: who posts to a window has seen it added.
+    // relaxed: a thread that posts to a window has seen it added.
     if (n_threads_.load(std::memory_order_relaxed) == 0) return false;
     const std::lock_guard guard{mutex_};
-    // By the communicator: the handle of a window that was freed may be another's now.
+    // By the communicator: MPI may have reused the handle of a freed window.
     const auto start_in = [&](const auto& each) {
         if (each->channel != which.op.comm || !each->epochs) return false;
         each->epochs->serves = &of;
@@ -165,7 +167,8 @@ bool mpi_windows::start_elsewhere(task& which, const transport& of) noexcept {
 }
 
 bool mpi_windows::has_lost(const task& which) noexcept {
-    // relaxed: whether a start comes before or after the program's call that frees the window is the program's to say.
+    // relaxed: the program decides whether a start comes before or after its call that frees the
+    // window.
     if (!has_lost_any_.load(std::memory_order_relaxed)) return false;
     const std::lock_guard guard{mutex_};
     return std::ranges::any_of(lost_, [&](const auto& each) { return each->channel == which.op.comm; });

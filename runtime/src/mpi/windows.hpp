@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The windows that the library serves. Each has a communicator of its own, a duplicate of the one that it was registered
-// with: its queue is the window's, and notifications travel on it. Its passive epoch towards all ranks is the library's from
-// the registration on. An operation is given its window's communicator when it is posted, and is one of that queue from
-// then on. MPI tells of a window that the program frees through an attribute, as for communicators.
+// The windows that the library serves. Each has a communicator of its own, a duplicate of the one
+// that it was registered with. The queue of that communicator is the window's, and carries its
+// notifications. From the registration on, the library keeps a passive epoch towards all ranks
+// open, unless the program keeps epochs of its own. A post writes the window's communicator into
+// the operation, which belongs to that queue from then on. MPI reports through an attribute that
+// the program frees a window.
 #pragma once
 
 #include "mpi/blocking_lane.hpp"
@@ -24,28 +26,31 @@ namespace commtask::detail {
 
 class transport;
 
-/// What a rank exposes.
+/// The memory that a rank exposes.
 struct window_part {
     std::int64_t bytes = 0;
-    std::int64_t unit_bytes = 1; ///< Displacements count in it.
+    /// The unit of displacements.
+    std::int64_t unit_bytes = 1;
 };
 
 struct served_window {
     MPI_Win handle = MPI_WIN_NULL;
-    MPI_Comm channel = MPI_COMM_NULL; ///< Its own.
+    MPI_Comm channel = MPI_COMM_NULL; ///< The window's own communicator.
     MPI_Errhandler handler_before = MPI_ERRHANDLER_NULL;
-    bool is_dynamic = false;        ///< Displacements are addresses, and nobody knows which are good.
+    /// Displacements are addresses, and the library does not know which are valid.
+    bool is_dynamic = false;
     std::vector<window_part> parts; ///< By rank.
     std::string name;
-    /// Whether other processes need this one's progress.
+    /// Whether the window has other ranks, which may need this rank's progress.
     [[nodiscard]] bool has_others() const noexcept { return parts.size() > 1; }
-    /// Of a window that the program synchronises itself; null in the library's epoch.
+    /// Of a window that the program synchronises itself; null if the epoch is the library's.
     struct own_epochs {
         own_epochs(lane_set& lanes, std::function<void()> on_start, std::size_t stack_bytes)
             : thread(lanes, std::move(on_start), stack_bytes) {}
         epoch_book book;
         blocking_lane thread;
-        std::atomic<const transport*> serves{nullptr}; ///< The one whose tasks it has.
+        /// The transport whose tasks the thread has.
+        std::atomic<const transport*> serves{nullptr};
     };
     std::unique_ptr<own_epochs> epochs;
 };
@@ -55,35 +60,40 @@ public:
     mpi_windows() = default;
     mpi_windows(const mpi_windows&) = delete;
     mpi_windows& operator=(const mpi_windows&) = delete;
-    /// Windows that are still registered keep their epoch; MPI tells this object of them no more.
+    /// Windows that are still registered keep their epoch; MPI does not report their end to this
+    /// object any more.
     ~mpi_windows();
 
     /// Any thread. Null if the window is not registered, or was freed.
     [[nodiscard]] std::shared_ptr<const served_window> find(MPI_Win window) noexcept;
-    /// Any thread. By its own communicator. Null if that is none of a window.
+    /// Any thread. By the window's own communicator. Null if no window has it.
     [[nodiscard]] std::shared_ptr<const served_window> find_by_channel(MPI_Comm channel) noexcept;
 
-    /// A driver. Makes errors of the window come back, and opens its epoch. @return an MPI error code, and a sentence
+    /// With a progress lock. Makes MPI return the window's errors as codes, and opens its epoch.
+    /// @return an MPI error code, and a sentence in `why`
     [[nodiscard]] int open(served_window& made, window_part& mine, std::string& why);
-    /// A driver. Undoes open(), once nothing is in flight on the window anywhere. @return an MPI error code
+    /// With a progress lock. Undoes open(), once nothing is in flight on the window on any rank.
+    /// @return an MPI error code
     [[nodiscard]] int close(const served_window& opened) noexcept;
 
-    /// Any thread. Posts find it from here on. @return false without memory
+    /// Any thread. Posts find the window from now on. @return false without memory
     [[nodiscard]] bool add(std::shared_ptr<const served_window> opened) noexcept;
-    /// Any thread. Posts do not find it any more. @return whether they did
+    /// Any thread. Posts do not find the window any more. @return whether they did
     bool remove(MPI_Win window) noexcept;
 
-    /// Any thread.
+    /// Any thread. The names of the registered windows.
     [[nodiscard]] std::vector<std::string> names();
 
-    // A driver:
-    /// @return whether the task's window has a thread, or had one until it was freed: that has the task now
+    // With a progress lock:
+    /// @return whether the task's window has a thread, or had one until it was freed: that thread
+    /// has the task now
     [[nodiscard]] bool start_elsewhere(task& which, const transport& of) noexcept;
-    /// @return whether the program has freed the window since the task was posted, and no thread of the window's has the task
+    /// @return whether the program has freed the window since the task was posted, and no thread of
+    /// the window has the task
     [[nodiscard]] bool has_lost(const task& which) noexcept;
-    /// @return a task that such a thread has ended for that transport; null if there is none
+    /// @return a task of `of` that a window's thread has completed; null if there is none
     [[nodiscard]] task* take_ended(const transport& of) noexcept;
-    /// @return whether one of them had it
+    /// Abandons a task. @return whether a window's thread had it
     bool forget(const task& which) noexcept;
 
     /// Called when the program frees a registered window of several ranks.
@@ -96,11 +106,14 @@ private:
 
     int keyval_ = MPI_KEYVAL_INVALID;
     std::atomic<int> n_threads_{0};
-    std::atomic<MPI_Win> closing_{MPI_WIN_NULL}; ///< Its attribute goes by our own doing. The driver writes it.
-    std::mutex mutex_;                           ///< MPI is never called with it held.
-    std::vector<std::shared_ptr<const served_window>> open_; ///< Few: searched from the front.
-    /// The program has freed them: their tasks must end, and start nothing. They are known by their channels, which therefore stay: a
-    /// later window that got the handle of one would be taken for lost.
+    /// The window whose attribute the library itself deletes now. Written by the progress thread.
+    std::atomic<MPI_Win> closing_{MPI_WIN_NULL};
+    /// MPI is never called with this mutex locked.
+    std::mutex mutex_;
+    std::vector<std::shared_ptr<const served_window>> open_; ///< Few, so searched linearly.
+    /// Windows that the program has freed: their tasks must end, and start nothing. They are found
+    /// by their own communicators, which are therefore never freed: a later window with a reused
+    /// handle would be taken for one of these.
     std::vector<std::shared_ptr<const served_window>> lost_;
     std::atomic<bool> has_lost_any_{false};
 };
