@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# commtask_build_flags: what every target of this project is compiled with, and nothing else in the process is.
-# Link it PRIVATE. It carries the language level, the warnings, hidden visibility, the sanitizer and the assertions,
-# so a project that adds this one with add_subdirectory keeps its own flags.
+# commtask_build_flags: the compiler options of every target of this project, and of no other
+# target. Link it PRIVATE. The target has the language level, the warnings, hidden visibility, the
+# sanitizer and the assertions, so a project that adds this one with add_subdirectory keeps its own
+# flags.
 
 add_library(commtask_build_flags INTERFACE)
 target_compile_features(commtask_build_flags INTERFACE c_std_11 cxx_std_20)
@@ -38,15 +39,16 @@ if(commtask_sanitizer_flags)
     target_compile_options(commtask_build_flags INTERFACE ${commtask_sanitizer_flags} -fno-omit-frame-pointer)
     target_link_options(commtask_build_flags INTERFACE ${commtask_sanitizer_flags})
     if(COMMTASK_SANITIZE STREQUAL "address")
-        # A C program with our libraries: what they check of C++ objects is in a part of the sanitizer that C does not link.
+        # For a C program with the project's libraries: the sanitizer's checks of C++ objects are in
+        # a part that C does not link.
         target_link_options(commtask_build_flags INTERFACE
                             "$<$<LINK_LANG_AND_ID:C,Clang>:-fsanitize-link-c++-runtime;-lstdc++>")
     endif()
 endif()
 
-# Options of what nobody asks the own speed of: the tests, and, where assertions are on, the benchmarks, the tools and what reads a
-# command line or writes a report. Optimising them took a third of a whole build's time, and found nothing. Under sanitizers they are
-# optimised: they are slow enough there.
+# Options for code whose own speed is irrelevant: the tests and, with assertions, the benchmarks,
+# the tools, and code that reads a command line or writes a report. Optimising it took a third of a
+# whole build's time. With sanitizers this code is optimised, since it would be too slow otherwise.
 set(commtask_built_quickly "")
 if(COMMTASK_ASSERTIONS AND COMMTASK_SANITIZE STREQUAL "none")
     set(commtask_built_quickly -O0)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where and how this project may be built. Included before project(), so that nothing is looked for in vain: a build in
-# the source tree, whose files git would show and the next build folder would meet, and a misspelt build type, which CMake
-# takes without a word and builds without optimisation. A project that adds this one as a subdirectory decides both itself.
+# Checks where and how this project is built. Included before project(), so that a wrong build fails
+# at once. A build in the source tree is an error: git would show its files, and the next build
+# folder would find them. A misspelt build type is one, too: CMake accepts it silently and builds
+# without optimisation. A project that adds this one as a subdirectory decides both itself.
 
 if(NOT CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)
     return()
@@ -21,11 +22,11 @@ if(NOT DEFINED CMAKE_BUILD_TYPE AND NOT DEFINED CMAKE_CONFIGURATION_TYPES AND NO
     set(CMAKE_BUILD_TYPE "Release" CACHE STRING "Release, RelWithDebInfo, MinSizeRel, Debug, or None (only the given flags)")
     message(STATUS "commtask: build type Release, since none was asked for (CMAKE_BUILD_TYPE)")
 endif()
-# None is what packagers write who bring all flags themselves.
+# None is for packagers, who give all flags themselves.
 set(commtask_build_types Release RelWithDebInfo MinSizeRel Debug None)
 if(DEFINED CMAKE_BUILD_TYPE)
     set_property(CACHE CMAKE_BUILD_TYPE PROPERTY STRINGS ${commtask_build_types})
-    # CMake itself does not look at the case.
+    # CMake itself ignores the case.
     list(TRANSFORM commtask_build_types TOUPPER OUTPUT_VARIABLE commtask_upper_types)
     string(TOUPPER "${CMAKE_BUILD_TYPE}" commtask_upper_type)
     if(NOT commtask_upper_type IN_LIST commtask_upper_types AND NOT DEFINED CMAKE_CXX_FLAGS_${commtask_upper_type})

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# commtask_enable_clause(target [OPTIONAL]): lets the sources of a target write communication as a clause of
-# `#pragma omp task`. It hands the compiler the plugin that was built for its release, and defines COMMTASK_HAVE_CLAUSE=1.
-# With OPTIONAL a compiler without a plugin is no error; the sources then use COMM_TASK. The same file serves this
-# project and the installed package; the plugins are in COMMTASK_CLAUSE_DIR.
+# commtask_enable_clause(target [OPTIONAL]): lets the sources of a target write communication as a
+# clause of `#pragma omp task`. The function gives the compiler the plugin for its release, and
+# defines COMMTASK_HAVE_CLAUSE=1. With OPTIONAL, a compiler without a plugin is no error; the
+# sources then use COMM_TASK. This project and the installed package use the same file; the plugins
+# are in COMMTASK_CLAUSE_DIR.
 
 function(commtask_enable_clause target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIONAL" "" "")
@@ -17,8 +18,8 @@ function(commtask_enable_clause target)
             target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:-fplugin=${plugin}>")
             target_compile_definitions(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:COMMTASK_HAVE_CLAUSE=1>")
             if(TARGET commtask_clause_${version})
-                # Ninja compiles before the libraries that a target depends on are linked, but not before what it
-                # depends on as a step.
+                # Ninja compiles a target before the libraries that it depends on are linked, but
+                # not before the custom targets that it depends on are built.
                 if(NOT TARGET commtask_clause_${version}_is_built)
                     add_custom_target(commtask_clause_${version}_is_built)
                     add_dependencies(commtask_clause_${version}_is_built commtask_clause_${version})

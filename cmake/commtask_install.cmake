@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed and how it is found again. A room calls commtask_install_library() for its library; the top level
-# calls commtask_install_package() once, which writes commtaskConfig.cmake with one component per library.
-# Everything installed is relocatable: no path of the build or of the first prefix is kept, only where the MPI is.
+# Installs the project. Each folder calls commtask_install_library() for its library; the top level
+# calls commtask_install_package() once, which writes commtaskConfig.cmake with one component per
+# library. Everything installed is relocatable: it contains no path of the build or of the first
+# prefix, only the path of the MPI.
 include(CMakePackageConfigHelpers)
 
 set(COMMTASK_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/commtask")
 set(COMMTASK_CLAUSE_INSTALL_DIR "${CMAKE_INSTALL_LIBDIR}/commtask")
 
-# The way from the pkg-config files up to the prefix.
+# The relative path from the pkg-config files to the prefix.
 file(RELATIVE_PATH COMMTASK_PC_UP "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" COMMTASK_PC_UP "${COMMTASK_PC_UP}")
-# Programs find the libraries where they were linked, without LD_LIBRARY_PATH. The system's own folder needs no run path.
+# Programs find the libraries where they were linked, without LD_LIBRARY_PATH. The system's own
+# folder needs no run path.
 set(COMMTASK_PC_RPATH "-Wl,-rpath,\${libdir}")
 set(COMMTASK_PC_LIBOMP_RPATH "-Wl,-rpath,${COMMTASK_LIBOMP_DIR}")
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
     set(COMMTASK_PC_RPATH "")
 endif()
-# Warnings that a program asks for are about the program, not about headers that it includes: they are system headers.
-# The folder of the C library's own must not be named so: C++ would find them no more.
+# The headers are system headers, so that a program's warnings do not apply to them. The folder of
+# the C library's headers must not be given with -isystem: C++ would not find them.
 if(EXISTS "${CMAKE_INSTALL_FULL_INCLUDEDIR}/stdlib.h")
     set(COMMTASK_INCLUDE_FLAG "-I")
 else()
     set(COMMTASK_INCLUDE_FLAG "-isystem ")
 endif()
-# Where the MPI's libraries lie, if the loader does not look there by itself.
+# The folders of MPI's libraries, if the loader does not search them by itself.
 set(COMMTASK_MPI_RUN_PATH "")
 foreach(library IN LISTS MPI_C_LIBRARIES)
     get_filename_component(file "${library}" REALPATH)
@@ -33,8 +35,8 @@ foreach(library IN LISTS MPI_C_LIBRARIES)
     endif()
 endforeach()
 list(REMOVE_DUPLICATES COMMTASK_MPI_RUN_PATH)
-# The MPI is required by its own pkg-config name and release where it has a file of that version and folder, by its flags
-# elsewhere: beside an MPI without such a file there may be another one that has it.
+# The package requires MPI by pkg-config name and release if MPI has a pkg-config file of that
+# version and folder. Otherwise it uses MPI's flags: pkg-config might find the file of another MPI.
 find_package(PkgConfig REQUIRED)
 set(commtask_pc_of_mpich mpich)
 set(commtask_pc_of_openmpi ompi-c)
@@ -63,10 +65,11 @@ else()
     string(STRIP "${COMMTASK_PC_MPI_LIBS} ${COMMTASK_PC_MPI_RPATH}" COMMTASK_PC_MPI_LIBS)
 endif()
 
-# commtask_install_library(TARGET t COMPONENT core|omp EXPORT_NAME name MAP file PKGCONFIG name.pc.in
-#                          HEADERS folder [folder of generated ones] [ALSO interface targets that belong to it])
-# Gives the shared library t its SONAME, its version script, its headers, its pkg-config file and its CMake component,
-# found by users as commtask::<EXPORT_NAME>.
+# commtask_install_library(TARGET t COMPONENT core|omp EXPORT_NAME name MAP file
+#                          PKGCONFIG name.pc.in HEADERS folder [folder of generated headers]
+#                          [ALSO interface targets of the component])
+# Gives the shared library t its SONAME, its version script, its headers, its pkg-config file and
+# its CMake component. Users find the library as commtask::<EXPORT_NAME>.
 function(commtask_install_library)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;COMPONENT;EXPORT_NAME;MAP;PKGCONFIG" "HEADERS;ALSO")
     get_filename_component(map "${arg_MAP}" ABSOLUTE)
@@ -81,13 +84,14 @@ function(commtask_install_library)
                    LINK_DEPENDS "${map}"
                    INSTALL_RPATH "$ORIGIN;${COMMTASK_MPI_RUN_PATH}")
     target_link_options(${arg_TARGET} PRIVATE "-Wl,--version-script=${map}")
-    # mpi.h would pull in the C++ bindings that MPI-3 removed, and with them a library that nobody links.
+    # Otherwise mpi.h declares the C++ bindings that MPI-3 removed, and these need a library that is
+    # not linked.
     target_compile_definitions(${arg_TARGET} INTERFACE MPICH_SKIP_MPICXX=1 OMPI_SKIP_MPICXX=1)
-    # For the C++ headers; programs in C alone are not asked.
+    # For the C++ headers; a program in C alone has no such requirement.
     target_compile_features(${arg_TARGET} INTERFACE cxx_std_20)
     if(COMMTASK_PC_RPATH)
-        # CMake takes its own run path out of a program when it installs it. What stands in the options it leaves, unless
-        # both are spelled alike; hence the point.
+        # On installation, CMake removes its own run path from a program. CMake keeps a run path in
+        # the options only if the two are spelled differently: hence the dot.
         target_link_options(${arg_TARGET} INTERFACE
                             "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/.>")
     endif()
@@ -109,7 +113,7 @@ function(commtask_install_library)
     set_property(GLOBAL APPEND PROPERTY COMMTASK_COMPONENTS ${arg_COMPONENT})
 endfunction()
 
-# Nothing is installed as long as no library asked for it.
+# Installs nothing unless a library asked for it.
 function(commtask_install_package)
     get_property(COMMTASK_COMPONENTS GLOBAL PROPERTY COMMTASK_COMPONENTS)
     if(NOT COMMTASK_COMPONENTS)
@@ -126,6 +130,6 @@ function(commtask_install_package)
 
     install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
     install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" PATTERN Doxyfile EXCLUDE PATTERN "*.py" EXCLUDE)
-    # Not below doc/, which small systems leave out of packages: the examples are made to be built.
+    # Not below doc/, which small systems leave out of packages: users build the examples.
     install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DATADIR}/commtask")
 endfunction()

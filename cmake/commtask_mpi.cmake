@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Chooses the MPI. Debian installs MPICH and Open MPI side by side and points plain `mpicc` at either of them, so the
-# family is asked for by name (COMMTASK_MPI) and checked against mpi.h: a library of one family that runs under the
-# launcher of the other starts N programs of one rank each, which looks like a hang or like wrong numbers.
-# Gives MPI::MPI_C (C bindings only), the MPIEXEC_* variables of FindMPI, and what the package keeps of its MPI:
-# COMMTASK_MPI_NAME, _VERSION, _LIBRARY (the file), _SONAME, _BINDIR, _ABI and COMMTASK_TESTED_MPIS.
+# Chooses the MPI. Debian installs MPICH and Open MPI side by side and lets plain `mpicc` mean
+# either of them, so the user gives the family by name (COMMTASK_MPI), and it is checked against
+# mpi.h. A library of one family under the launcher of the other starts N programs of one rank each,
+# which looks like a hang or like wrong numbers.
+#
+# Gives MPI::MPI_C (C bindings only), the MPIEXEC_* variables of FindMPI, and the package's data
+# about its MPI: COMMTASK_MPI_NAME, _VERSION, _LIBRARY (the file), _SONAME, _BINDIR, _ABI and
+# COMMTASK_TESTED_MPIS.
 
 
 if(NOT COMMTASK_MPI MATCHES "^(mpich|openmpi|intel)$")
@@ -15,7 +18,7 @@ set(COMMTASK_MPI_NAME_mpich "MPICH")
 set(COMMTASK_MPI_NAME_openmpi "Open MPI")
 set(COMMTASK_MPI_NAME_intel "Intel MPI")
 
-# FindMPI keeps what it found; without this a build folder would stay with its first MPI.
+# FindMPI caches its result; without this code, a build folder would keep its first MPI.
 set(COMMTASK_MPI_ROOT "" CACHE PATH "Where to look for the MPI: a folder with bin/mpicc and bin/mpiexec; empty: PATH")
 if(DEFINED COMMTASK_MPI_FOUND_FOR AND NOT COMMTASK_MPI_FOUND_FOR STREQUAL "${COMMTASK_MPI} ${COMMTASK_MPI_ROOT}")
     get_cmake_property(cached_names CACHE_VARIABLES)
@@ -34,7 +37,7 @@ if(COMMTASK_MPI_ROOT)
 endif()
 find_program(MPI_C_COMPILER NAMES mpicc.${COMMTASK_MPI} mpicc ${commtask_mpi_where} DOC "MPI compiler wrapper for C")
 find_program(MPIEXEC_EXECUTABLE NAMES mpiexec.${COMMTASK_MPI} mpiexec ${commtask_mpi_where} DOC "MPI program launcher")
-# For tests; not every MPI has one.
+# For tests; some MPIs have none.
 find_program(MPI_FORTRAN_WRAPPER NAMES mpif90.${COMMTASK_MPI} mpif90 ${commtask_mpi_where} DOC "MPI wrapper for Fortran")
 string(CONCAT commtask_mpi_advice
     "On Debian install libmpich-dev and mpich, or libopenmpi-dev and openmpi-bin; for the MPIs of the presets dev-mpich5 and "
@@ -59,14 +62,16 @@ set(COMMTASK_MPI_SONAME "${commtask_found_mpi_SONAME}")
 get_filename_component(COMMTASK_MPI_BINDIR "${MPI_C_COMPILER}" DIRECTORY)
 get_filename_component(COMMTASK_MPIEXEC_NAME "${MPIEXEC_EXECUTABLE}" NAME)
 
-# What binaries of two MPIs must have in common; runtime/check_mpi.h.in compares it where a program is compiled.
+# The properties that two MPIs must share for binary compatibility; runtime/check_mpi.h.in checks
+# them when a program is compiled.
 set(COMMTASK_MPI_ABI mpich)
 set(COMMTASK_MPI_CONDITION "defined(MPICH_VERSION) && !defined(I_MPI_VERSION)")
 if(COMMTASK_MPI STREQUAL "openmpi")
     set(COMMTASK_MPI_ABI openmpi)
     set(COMMTASK_MPI_CONDITION "defined(OMPI_MAJOR_VERSION)")
 elseif(COMMTASK_MPI STREQUAL "intel")
-    set(COMMTASK_MPI_CONDITION "defined(MPICH_VERSION) && defined(I_MPI_VERSION)") # not where MPI_ABI is defined
+    # False if MPI_ABI is defined.
+    set(COMMTASK_MPI_CONDITION "defined(MPICH_VERSION) && defined(I_MPI_VERSION)")
 endif()
 include(CheckTypeSize)
 include(CMakePushCheckState)
@@ -82,7 +87,7 @@ endforeach()
 set(CMAKE_EXTRA_INCLUDE_FILES)
 cmake_pop_check_state()
 
-# Words for mpiexec that every run needs, whatever the program.
+# Options of mpiexec that every run needs, for any program.
 if(COMMTASK_MPI STREQUAL "openmpi")
     set(COMMTASK_MPIEXEC_FLAGS --allow-run-as-root --oversubscribe --bind-to none)
 elseif(COMMTASK_MPI STREQUAL "intel")

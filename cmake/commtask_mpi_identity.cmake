@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# commtask_identify_mpi(PREFIX): which MPI the found MPI::MPI_C is, asked of its own header and library. Sets in the
-# caller <PREFIX>_FAMILY (mpich, intel, openmpi, abi: the standard's own ABI, or other), <PREFIX>_VERSION,
-# <PREFIX>_LIBRARY (the file) and <PREFIX>_SONAME (the name by which the loader knows it). The same file serves this
-# project and the installed package, which compares the two answers.
+# commtask_identify_mpi(PREFIX): identifies the MPI behind MPI::MPI_C by its own header and library.
+# Sets in the caller <PREFIX>_FAMILY (mpich, intel, openmpi, abi: the standard's own ABI, or other),
+# <PREFIX>_VERSION, <PREFIX>_LIBRARY (the file) and <PREFIX>_SONAME (the name by which the loader
+# knows it). This project and the installed package use the same file, and the package compares the
+# two results.
 
 function(commtask_identify_mpi prefix)
     list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE includes)
     set(question "${CMAKE_BINARY_DIR}/CMakeFiles/commtask_mpi_identity.c")
-    # Intel's header has MPICH's macros too; with -DMPI_ABI a header is the standard's, whoever wrote it.
+    # Intel's header has MPICH's macros, too. With -DMPI_ABI, the header of any MPI is the
+    # standard's.
     file(WRITE "${question}" "#include <mpi.h>
 #if defined(MPI_ABI)
 commtask_says abi MPI_ABI_VERSION.MPI_ABI_SUBVERSION
@@ -35,7 +37,7 @@ commtask_says openmpi OMPI_MAJOR_VERSION.OMPI_MINOR_VERSION.OMPI_RELEASE_VERSION
         string(REGEX REPLACE "[\" ]" "" version "${CMAKE_MATCH_2}")
     endif()
 
-    # Intel's wrapper names several libraries; the one whose functions are called decides.
+    # Intel's wrapper names several libraries; the library that has MPI's functions decides.
     set(library "")
     foreach(candidate IN LISTS MPI_C_LIBRARIES)
         if(candidate MATCHES "/lib(mpi|mpich)(_abi|_[a-z0-9]+)?\\.(so|a|dylib)[.0-9]*$")
@@ -45,7 +47,7 @@ commtask_says openmpi OMPI_MAJOR_VERSION.OMPI_MINOR_VERSION.OMPI_RELEASE_VERSION
     endforeach()
     set(soname "")
     if(library)
-        # PyPI's libmpi.so is a line for the linker that names the file beside it.
+        # PyPI's libmpi.so is a linker script that names the file beside it.
         file(READ "${library}" magic LIMIT 4 HEX)
         if(NOT magic STREQUAL "7f454c46")
             file(STRINGS "${library}" script LIMIT_COUNT 5)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The OpenMP runtime. Both compilers get libomp: gcc's own libgomp loses or deadlocks detached tasks, so code that gcc
-# compiled is linked with libomp, which offers the same entry points. The flag goes to the compiler only; the library
-# is linked by its path, so that the linker driver of gcc never adds libgomp.
+# The OpenMP runtime. Both compilers use libomp: gcc's own libgomp loses or deadlocks detached
+# tasks, so code compiled by gcc is linked with libomp, which has the same entry points. Only the
+# compiler gets the flag; the library is linked by its path, so that gcc's linker driver never adds
+# libgomp.
+#
 # Gives the target commtask_openmp and the path COMMTASK_LIBOMP.
 
 set(commtask_llvm_dirs /usr/lib/llvm-19/lib)
@@ -21,7 +23,7 @@ if(NOT COMMTASK_LIBOMP)
                         "elsewhere pass -DCOMMTASK_LIBOMP=/path/to/libomp.so.")
 endif()
 get_filename_component(COMMTASK_LIBOMP_DIR "${COMMTASK_LIBOMP}" DIRECTORY)
-# Its header, for clangs of other releases, which bring none of their own.
+# Its header, for clangs of other releases, which have none of their own.
 file(GLOB commtask_omp_h_dirs "${COMMTASK_LIBOMP_DIR}/clang/*/include")
 find_path(COMMTASK_OMP_H_DIR omp.h PATHS ${commtask_omp_h_dirs} DOC "The folder of LLVM's omp.h")
 # The header of libomp's tool interface, which gcc does not have.
@@ -31,11 +33,12 @@ find_path(COMMTASK_OMP_TOOLS_DIR omp-tools.h PATHS ${commtask_clang_dirs} REQUIR
 
 add_library(commtask_openmp INTERFACE)
 target_compile_options(commtask_openmp INTERFACE -fopenmp)
-# An installed package looks for libomp on the machine where it is used (commtaskConfig.cmake).
+# An installed package searches for libomp on the machine where it is used (commtaskConfig.cmake).
 target_link_libraries(commtask_openmp INTERFACE "$<BUILD_INTERFACE:${COMMTASK_LIBOMP}>")
 set_target_properties(commtask_openmp PROPERTIES EXPORT_NAME openmp)
 
-# Archer teaches TSan the edges of OpenMP; without it a thread-omp run goes on with false reports. Elsewhere one test has it.
+# Archer tells TSan about the synchronization of OpenMP; without it, a thread-omp run has false
+# reports. In other builds one test uses it.
 get_filename_component(commtask_libomp_dir "${COMMTASK_LIBOMP}" REALPATH)
 get_filename_component(commtask_libomp_dir "${commtask_libomp_dir}" DIRECTORY)
 set(commtask_archer_required "")

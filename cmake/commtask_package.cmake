@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cpack -G DEB` in the build folder: one Debian package with libraries, headers and programs, named after its MPI, since it
-# serves programs of that MPI only and two of them would share file names. What its libraries load is found by
-# dpkg-shlibdeps; what programs that are built with it need is named here. Other generators of cpack work as they come.
+# `cpack -G DEB` in the build folder: one Debian package with libraries, headers and programs. The
+# package is named after its MPI, since it serves programs of that MPI only, and the packages of two
+# MPIs would share file names. dpkg-shlibdeps finds the packages that its libraries load; the
+# packages that users' builds need are listed here. Other generators of cpack have their defaults.
 
 if(NOT PROJECT_IS_TOP_LEVEL)
     return()
@@ -20,7 +21,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION "libdevel")
 set(CPACK_DEBIAN_PACKAGE_PROVIDES "commtask")
 set(CPACK_DEBIAN_PACKAGE_CONFLICTS "commtask")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Our libraries need each other.
+# The project's libraries need each other.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/runtime" "${PROJECT_BINARY_DIR}/plugins/omp")
 set(needed_by_programs libhwloc-dev)
 if(COMMTASK_MPI STREQUAL "openmpi")

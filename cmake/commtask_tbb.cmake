@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# Chooses the oneTBB that tests, miniapps and benchmarks are compiled with: the system's, or the one below
-# COMMTASK_TBB_ROOT (a folder with lib/cmake, such as a virtual environment into which PyPI's tbb-devel was installed).
-# libcommtask-tbb itself knows no oneTBB, so this decides nothing about what is installed. Gives TBB::tbb.
+# Chooses the oneTBB with which tests, miniapps and benchmarks are compiled: the system's, or the
+# one below COMMTASK_TBB_ROOT (a folder with lib/cmake, such as a virtual environment with PyPI's
+# tbb-devel). libcommtask-tbb itself does not depend on oneTBB, so this choice does not affect the
+# installation. Gives TBB::tbb.
 
 set(COMMTASK_TBB_ROOT "" CACHE PATH "Where to look for oneTBB; empty: where the system has it")
 if(NOT COMMTASK_BUILD_TBB)
     return()
 endif()
 
-# find_package keeps what it found; without this a build folder would stay with its first oneTBB.
+# find_package caches its result; without this code, a build folder would keep its first oneTBB.
 if(DEFINED COMMTASK_TBB_FOUND_FOR AND NOT COMMTASK_TBB_FOUND_FOR STREQUAL COMMTASK_TBB_ROOT)
     unset(TBB_DIR CACHE)
 endif()
 set(COMMTASK_TBB_FOUND_FOR "${COMMTASK_TBB_ROOT}" CACHE INTERNAL "The COMMTASK_TBB_ROOT that TBB_DIR belongs to")
 
-# ThreadSanitizer sees what oneTBB orders only if oneTBB is instrumented too: without that every task would be reported.
+# ThreadSanitizer sees the synchronization of oneTBB only if oneTBB is instrumented, too: otherwise
+# it would report every task.
 if(COMMTASK_SANITIZE MATCHES "^thread" AND NOT COMMTASK_TBB_ROOT)
     message(FATAL_ERROR "COMMTASK_SANITIZE=${COMMTASK_SANITIZE} needs a oneTBB that was compiled with it: run scripts/onetbb "
                         "tsan and pass -DCOMMTASK_TBB_ROOT, as the presets do, or -DCOMMTASK_BUILD_TBB=OFF.")

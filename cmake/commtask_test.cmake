@@ -1,50 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-# How a test is added. One executable is one ctest test per rank count, named after the behaviour's room
-# (unit.graph, mpi.send.n4), so that `ctest -L ranks-2` or `-R mpi.send` picks what a reader means.
-# The label `again` is for what a test beside shows already, with another compiler, build system, or number of ranks or threads:
-# more than two, where two are tested as well. scripts/test without options leaves it out. Exit status 77 says "cannot run here" and
-# is shown as skipped. Every test has a time limit; MPI tests also name the cores they use, so that ctest -j does not put two
-# four-rank jobs on two cores.
+# How a test is added. One executable is one ctest test per rank count, named after the folder of
+# the tested code (unit.graph, mpi.send.n4), so that `ctest -L ranks-2` or `-R mpi.send` selects
+# tests. Every test has a time limit. MPI tests also declare the cores that they use, so that ctest
+# -j does not put two four-rank jobs on two cores. Exit status 77 means "cannot run here" and is
+# shown as skipped.
+#
+# The label `again` is for a test that repeats another one with a different compiler, build system,
+# or number of ranks or threads: more than two, if two are tested as well. scripts/test without
+# options leaves such tests out.
 
 set(COMMTASK_TEST_TIMEOUT_FACTOR 1)
 set(commtask_test_environment "")
 set(commtask_whole_stacks "")
 if(COMMTASK_SANITIZE STREQUAL "address")
     set(COMMTASK_TEST_TIMEOUT_FACTOR 3)
-    # hwloc's PCI component leaks inside libpciaccess.
+    # hwloc's PCI component leaks memory inside libpciaccess.
     list(APPEND commtask_test_environment "HWLOC_COMPONENTS=-pci"
          "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0"
          "UBSAN_OPTIONS=print_stacktrace=1")
-    # For tests of libomp's places: it forgets a team when it makes another, and only whole stacks name its allocator.
+    # For tests of libomp's places: libomp loses a team when it makes another, and only full stacks
+    # name its allocator.
     set(commtask_whole_stacks "ASAN_OPTIONS=fast_unwind_on_malloc=0")
 elseif(COMMTASK_SANITIZE MATCHES "^thread")
     set(COMMTASK_TEST_TIMEOUT_FACTOR 5)
     set(commtask_tsan_options "suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:second_deadlock_stack=1")
     if(COMMTASK_SANITIZE STREQUAL "thread-omp")
-        # libomp itself is not instrumented: Archer reports its edges, and its own memory accesses are left out.
+        # libomp itself is not instrumented: Archer reports its synchronization, and its own memory
+        # accesses are ignored.
         string(APPEND commtask_tsan_options ":ignore_noninstrumented_modules=1")
         list(APPEND commtask_test_environment "OMP_TOOL_LIBRARIES=${COMMTASK_LIBARCHER}")
     endif()
     list(APPEND commtask_test_environment "TSAN_OPTIONS=${commtask_tsan_options}" "HWLOC_COMPONENTS=-pci")
 endif()
 if(COMMTASK_MPI STREQUAL "mpich" AND NOT COMMTASK_SANITIZE STREQUAL "none")
-    # UCX patches the memory functions that the sanitizers intercept: one of them then jumps into nowhere.
+    # UCX patches the memory functions that the sanitizers intercept; calls would then jump to
+    # invalid addresses.
     list(APPEND commtask_test_environment "UCX_MEM_MMAP_HOOK_MODE=none")
 endif()
 if(COMMTASK_MPI STREQUAL "openmpi")
-    # Containers often forbid the ptrace-like copy between processes; the shared-memory copy always works.
+    # Containers often forbid the ptrace-like copy between processes; the copy through shared memory
+    # always works.
     list(APPEND commtask_test_environment "OMPI_MCA_btl_vader_single_copy_mechanism=none"
          "OMPI_MCA_btl_base_warn_component_unused=0")
 endif()
 
-# For tests of lanes: each has a network context of its own where this MPI has some. MPICH 4.0 aborts if it is asked for a second.
+# For tests of lanes: each lane has a network context of its own if this MPI has several. MPICH 4.0
+# aborts if asked for a second one.
 set(commtask_contexts "")
 if(COMMTASK_MPI STREQUAL "mpich" AND COMMTASK_MPI_VERSION VERSION_GREATER_EQUAL 4.1)
     set(commtask_contexts MPIR_CVAR_CH4_NUM_VCIS=4)
 endif()
 
-# Words for the launcher of so many ranks. Where these and their workers outnumber the cores, MPICH's ranks do not let each other
-# run (tests/support/yielding_waits.c); Open MPI's do. The sanitizers want to be the first library of a process.
+# Options of the launcher for a number of ranks. If ranks and workers outnumber the cores, MPICH's
+# ranks do not yield to each other (tests/support/yielding_waits.c); Open MPI's do. Not with
+# sanitizers, whose library must be the first of a process.
 set(commtask_ranks_yield OFF)
 if(COMMTASK_MPI STREQUAL "mpich" AND COMMTASK_SANITIZE STREQUAL "none")
     set(commtask_ranks_yield ON)
@@ -59,7 +68,7 @@ function(commtask_launch_words result n_ranks)
     set(${result} "${words};${MPIEXEC_NUMPROC_FLAG};${n_ranks}" PARENT_SCOPE)
 endfunction()
 
-# The one place that sets what all tests share.
+# The one place that sets the properties of all tests.
 function(commtask_finish_test test timeout processors labels environment)
     math(EXPR limit "${timeout} * ${COMMTASK_TEST_TIMEOUT_FACTOR}")
     set_tests_properties(
@@ -71,14 +80,15 @@ function(commtask_finish_test test timeout processors labels environment)
                    ENVIRONMENT "${commtask_test_environment};${environment}")
 endfunction()
 
-# Builds the executable of a test once; the ctest name with its dots is the file name too.
+# Builds the executable of a test; its file has the name of the ctest test, dots included.
 function(commtask_add_test_program name sources libraries)
     add_executable(${name} ${sources})
     target_compile_options(${name} PRIVATE ${commtask_built_quickly})
     target_link_libraries(${name} PRIVATE commtask_build_flags ${libraries})
 endfunction()
 
-# commtask_add_unit_test(NAME unit.x SOURCES … LIBRARIES … [LABELS …] [ENVIRONMENT K=V …] [TIMEOUT s])
+# commtask_add_unit_test(NAME unit.x SOURCES … LIBRARIES … [LABELS …] [ENVIRONMENT K=V …]
+#                        [TIMEOUT s])
 function(commtask_add_unit_test)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;ENVIRONMENT")
     if(NOT arg_TIMEOUT)
@@ -89,8 +99,8 @@ function(commtask_add_unit_test)
     commtask_finish_test(${arg_NAME} ${arg_TIMEOUT} 1 "unit;${arg_LABELS}" "${arg_ENVIRONMENT}")
 endfunction()
 
-# Whether so many of these numbers of ranks (or threads) only show again what two show: "again", or nothing. Words after them:
-# numbers that show more.
+# Sets `result` to "again" if a test with this number of ranks (or threads) only repeats the test
+# with two, else to nothing. The remaining arguments are numbers with which the test shows more.
 function(commtask_again result number numbers)
     set(again "")
     if(number GREATER 2 AND 2 IN_LIST numbers AND NOT number IN_LIST ARGN)
@@ -99,7 +109,7 @@ function(commtask_again result number numbers)
     set(${result} "${again}" PARENT_SCOPE)
 endfunction()
 
-# The label of a number of ranks. The preset tsan leaves out ranks-3, and not ranks-3-tsan.
+# The label of a number of ranks. The preset tsan leaves out ranks-3, but not ranks-3-tsan.
 function(commtask_label_of_ranks result n_ranks three_under_tsan)
     set(label ranks-${n_ranks})
     if(three_under_tsan AND n_ranks EQUAL 3)
@@ -108,10 +118,11 @@ function(commtask_label_of_ranks result n_ranks three_under_tsan)
     set(${result} ${label} PARENT_SCOPE)
 endfunction()
 
-# commtask_add_run_test(NAME mpi.x TARGET exe RANKS 1 2 4 [SHOW_MORE 4] [THREE_UNDER_TSAN] [ARGS …] [ENVIRONMENT K=V …] [LABELS …]
-#                       [TIMEOUT s])
-# Adds mpi.x.n1, mpi.x.n2, … for an executable that exists already. SHOW_MORE: numbers of ranks with which it shows what no test
-# of two ranks does. THREE_UNDER_TSAN: three ranks show there what two do not.
+# commtask_add_run_test(NAME mpi.x TARGET exe RANKS 1 2 4 [SHOW_MORE 4] [THREE_UNDER_TSAN] [ARGS …]
+#                       [ENVIRONMENT K=V …] [LABELS …] [TIMEOUT s])
+# Adds mpi.x.n1, mpi.x.n2, … for an executable that exists already. SHOW_MORE: numbers of ranks with
+# which the test shows more than with two. THREE_UNDER_TSAN: under TSan, three ranks show more than
+# two.
 function(commtask_add_run_test)
     cmake_parse_arguments(PARSE_ARGV 0 arg "THREE_UNDER_TSAN" "NAME;TARGET;TIMEOUT" "RANKS;SHOW_MORE;ARGS;LABELS;ENVIRONMENT")
     if(NOT arg_RANKS)
@@ -131,8 +142,8 @@ function(commtask_add_run_test)
     endforeach()
 endfunction()
 
-# commtask_add_mpi_test(NAME mpi.x SOURCES … LIBRARIES … RANKS 1 2 4 [SHOW_MORE 4] [ARGS …] [ENVIRONMENT K=V …]
-#                       [LABELS …] [TIMEOUT s])
+# commtask_add_mpi_test(NAME mpi.x SOURCES … LIBRARIES … RANKS 1 2 4 [SHOW_MORE 4]
+#                       [THREE_UNDER_TSAN] [ARGS …] [ENVIRONMENT K=V …] [LABELS …] [TIMEOUT s])
 # A GoogleTest program under mpiexec; its main() is tests/support/mpi_main.cpp.
 function(commtask_add_mpi_test)
     cmake_parse_arguments(PARSE_ARGV 0 arg "THREE_UNDER_TSAN" "NAME;TIMEOUT"

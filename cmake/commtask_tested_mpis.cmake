@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The MPIs that scripts/test runs the tests with (docs/mpis.md), and the warning of any other. In a file of its own, so that
-# install.configure asks for the warning with versions that nobody has here.
+# The MPIs with which scripts/test runs the tests (docs/mpis.md), and the warning about any other. A
+# file of its own, so that install.configure can test the warning with versions that are not
+# installed.
 set(COMMTASK_TESTED_MPIS "mpich 4.0.2" "mpich 5.0.2" "openmpi 4.1.4" "intel 2021.19.0")
 
-# commtask_warn_of_untested_mpi(mpich "MPICH" 4.0.2): another patch release counts as the same.
+# commtask_warn_of_untested_mpi(mpich "MPICH" 4.0.2): another patch release counts as tested.
 function(commtask_warn_of_untested_mpi family name version)
     string(REGEX MATCH "^[0-9]+\\.[0-9]+" release "${version}")
     if(NOT "${COMMTASK_TESTED_MPIS};" MATCHES "${family} ${release}[.;]")

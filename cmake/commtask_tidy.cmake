@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target `tidy`: clang-tidy 19 over the runtime and the plugins. It reads the compile commands of this build, so it
-# is made for clang builds only: gcc's options mean other things to clang-tidy. Tests, apps and benchmarks are left to
-# the compilers' warnings, since the checks cost more time there than they find.
+# The target `tidy`: clang-tidy 19 on the runtime and the plugins. The target uses the compile
+# commands of this build and exists for clang builds only, since gcc's options mean other things to
+# clang-tidy. Tests, apps and benchmarks only have the compilers' warnings: the checks cost more
+# time there than they are worth.
 find_program(COMMTASK_RUN_CLANG_TIDY run-clang-tidy-19 DOC "Runs clang-tidy 19 in parallel")
 if(COMMTASK_RUN_CLANG_TIDY AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     cmake_host_system_information(RESULT n_processors QUERY NUMBER_OF_LOGICAL_CORES)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Shared by scripts/demo, scripts/test and scripts/bench (sourced, never run): what must be installed, how to say what
-# is being done, how to configure and build one preset, and that two runs do not do so at once. Only missing Debian packages
-# are installed, as root or with sudo; a machine without either gets the one line that its administrator needs.
+# Functions of scripts/demo, scripts/test and scripts/bench (sourced, never run): they install
+# missing packages, report progress, configure and build one preset, and keep two runs from doing so
+# at once. Only missing Debian packages are installed, as root or with sudo. Without root or sudo,
+# the user gets the one line that the administrator needs.
 
 commtask_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 commtask_jobs=${COMMTASK_JOBS:-$(nproc)}
@@ -9,7 +10,7 @@ commtask_jobs=${COMMTASK_JOBS:-$(nproc)}
 packages_build=(cmake ninja-build pkg-config gcc-12 g++-12 clang-19 libclang-rt-19-dev libomp-19-dev
     libclang-19-dev llvm-19-dev libhwloc-dev libtbb-dev libfftw3-dev libmpich-dev mpich libgtest-dev libgmock-dev
     libcli11-dev nlohmann-json3-dev python3)
-# The plugin for the comm clause is tested with each of these clangs.
+# The plugin for the comm clause is tested with each of these releases of clang.
 clause_versions="14;15;16;19;22"
 packages_clause=(clangd-19)
 for version in ${clause_versions//;/ }; do
@@ -22,9 +23,10 @@ packages_test=(libopenmpi-dev openmpi-bin otf2-tools clang-format-19 clang-tidy-
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-# with_progress WHAT COMMAND…: runs COMMAND and prints its output at once, but for lines that only report progress (ninja's [k/N],
-# apt-get's): of them the newest is printed every commtask_progress_s seconds, and again, with the elapsed time, while the command is
-# silent. Ten minutes of building are a hundred lines, in a terminal and in a log alike.
+# with_progress WHAT COMMAND…: runs COMMAND and prints its output at once, except for lines that
+# only report progress (ninja's [k/N], apt-get's). Of these lines, the newest is printed every
+# commtask_progress_s seconds, and again with the elapsed time while the command is silent. Ten
+# minutes of building give a hundred lines, in a terminal and in a log.
 commtask_progress_s=8
 with_progress() (
     set -o pipefail
@@ -40,7 +42,7 @@ with_progress() (
         while :; do
             status=0
             IFS= read -r -t 1 part || status=$?
-            line+=$part # after a timeout this is the first part of a line
+            line+=$part # after a timeout, this is the first part of a line
             if [ $status = 0 ] || { [ $status -le 128 ] && [ -n "$line" ]; }; then
                 if [[ $line =~ $step ]]; then
                     newest=$line is_new=yes
@@ -57,7 +59,8 @@ with_progress() (
     }
 )
 
-# help_if_asked WORD…: wherever -h or --help stands among a script's words, its usage is all that happens.
+# help_if_asked WORD…: if -h or --help is among a script's words, prints the usage and ends the
+# script.
 help_if_asked() {
     local word
     for word in "$@"; do
@@ -67,14 +70,16 @@ help_if_asked() {
 
 [[ $commtask_jobs =~ ^[1-9][0-9]{0,3}$ ]] || die "COMMTASK_JOBS=$commtask_jobs is not a whole number from 1 to 9999"
 
-# mpi_alternatives: which MPI plain mpiexec, mpicc and the like mean, a line for each of Debian's groups.
+# mpi_alternatives: the MPI that plain mpiexec, mpicc and similar names mean, a line for each of
+# Debian's groups.
 mpi_alternatives() {
     command -v update-alternatives >/dev/null || return 0
     update-alternatives --get-selections | awk '$1 ~ /^mpi/ { print $1, $3 }'
 }
 
-# keep_mpi_alternatives BEFORE [AS_ROOT…]: gives back what mpi_alternatives said. An MPI that comes in beside the one that is
-# there may have the higher priority, and takes the plain names; the scripts themselves use none of them.
+# keep_mpi_alternatives BEFORE [AS_ROOT…]: restores the state that mpi_alternatives printed. An MPI
+# that is installed beside another one may have the higher priority and take the plain names; the
+# scripts themselves use none of these names.
 keep_mpi_alternatives() {
     local before=$1 name path now
     shift
@@ -88,7 +93,7 @@ keep_mpi_alternatives() {
     done <<<"$before"
 }
 
-# need_packages NAME…: installs those that are missing.
+# need_packages NAME…: installs the packages that are missing.
 need_packages() {
     command -v dpkg-query >/dev/null || {
         say "not a Debian system: these must be there already: $*"
@@ -101,7 +106,7 @@ need_packages() {
     [ ${#missing[@]} -gt 0 ] || return 0
     local as_root=()
     if [ "$(id -u)" != 0 ]; then
-        # With a terminal sudo may ask for a password.
+        # On a terminal, sudo may ask for a password.
         command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; } && as_root=(sudo) ||
             die "these packages are missing, and this user may not install them. Ask for: apt-get install ${missing[*]}"
     fi
@@ -115,7 +120,7 @@ need_packages() {
     keep_mpi_alternatives "$alternatives" "${as_root[@]}"
 }
 
-# need_commands NAME…: those that no package list can promise, as on other systems than Debian.
+# need_commands NAME…: fails if a command is missing, as may happen on systems other than Debian.
 need_commands() {
     local name
     for name in "$@"; do
@@ -123,7 +128,8 @@ need_commands() {
     done
 }
 
-# hold_build PRESET: until the script ends, build/PRESET is its own; another run in this checkout waits.
+# hold_build PRESET: reserves build/PRESET until the script ends; another run in this checkout
+# waits.
 commtask_locks=()
 hold_build() {
     local lock
@@ -138,13 +144,15 @@ hold_build() {
     }
 }
 
-# without_locks COMMAND…: a test that is left behind must not hold the build folder of the next run.
+# without_locks COMMAND…: runs a command without the locks, since a test that outlives this run must
+# not block the next one.
 without_locks() (
     for lock in "${commtask_locks[@]}"; do exec {lock}>&-; done
     exec "$@"
 )
 
-# build_preset PRESET [-DNAME=VALUE…] [--target NAME…]: configures and builds build/PRESET, or these targets of it.
+# build_preset PRESET [-DNAME=VALUE…] [--target NAME…]: configures and builds build/PRESET, or the
+# given targets.
 build_preset() {
     local preset=$1 definitions=()
     shift
@@ -154,7 +162,7 @@ build_preset() {
     done
     local launcher=()
     if command -v ccache >/dev/null; then
-        # What two presets compile alike is compiled once, although they build in different folders.
+        # Files that two presets compile alike are compiled once, although the build folders differ.
         export CCACHE_BASEDIR=$commtask_root CCACHE_NOHASHDIR=1
         launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     fi

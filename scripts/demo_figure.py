@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Draws the README's first figure from what scripts/demo --json wrote: one picture of one real run, with the setting of
-# each half in its title. Needs matplotlib (Debian: python3-matplotlib), which the demo itself does not.
-# Made by hand when the demo changes.
+# Draws the README's first figure from the output of scripts/demo --json: one picture of one real
+# run, with the setting of each half in its title. Needs matplotlib (Debian: python3-matplotlib),
+# which the demo itself does not need. Run by hand when the demo changes.
 """usage: scripts/demo_figure.py DEMO.json OUT.png"""
 
 import json

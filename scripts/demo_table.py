@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The demo's second half: runs the miniapp once in every mode, checks included, puts the results into one table, and has
-# demo_wins.py add a second. The modes differ only in how they communicate, so their results must be the same to the last
-# bit. Started by scripts/demo, which has checked the options. Figures of one run are for the eye; scripts/bench measures.
+# The demo's second half: runs the miniapp once in every mode, with its checks, prints the results
+# as one table, and has demo_wins.py add a second table. The modes differ only in how they
+# communicate, so their results must agree to the last bit. scripts/demo, which has checked the
+# options, starts this script. The figures of one run only give an impression; scripts/bench
+# measures.
 """Runs lqcd_dslash in every mode and shows what each costs."""
 import signal
 
-signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends without words until main() has its own
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends silently until main() installs its handler
 
 import argparse  # noqa: E402
 import json  # noqa: E402
@@ -134,7 +136,7 @@ def main():
     parser.add_argument("--json", default="")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # As an exception, so that the run under way is ended too.
+    # An exception, so that the program that is running is ended, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         status = demonstrate(options)
@@ -145,7 +147,7 @@ def main():
         return 128 + signal.SIGINT
     except (launch.NotBuilt, OSError) as error:
         print(f"scripts/demo: {error}", file=sys.stderr)
-        # What is left in the buffer cannot be written either, and Python would say so once more.
+        # The rest of the buffer cannot be written either, and Python would report that again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

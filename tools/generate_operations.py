@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes files from the table of operations: the public headers with commtask_kind and the functions that make
-# operations, and docs/operations.md. The files are checked in, so that a reader finds them. --check names each file that
-# differs from the table, except for white space, since clang-format lays the headers out. Other generators import read_table.
+# Writes the files that follow from the table of operations: the public headers with commtask_kind
+# and with the functions that make operations, and docs/operations.md. The written files are checked
+# in, so that readers find them. --check names the files that differ from the table; it ignores
+# white space, since clang-format lays out the headers. Other generators read the table through this
+# module.
 """usage: tools/generate_operations.py [--check]"""
 import argparse
 import ast
@@ -19,7 +21,7 @@ TABLE = "runtime/src/core/operation_table.def"
 INCLUDE = "runtime/include/commtask"
 WIDTH = 100
 
-# The allowed words of each column of the table.
+# The words of the table; any other word is an error.
 WORDS = {
     "family": "send receive exchange gather scatter reduction neighborhood collective one_sided file door",
     "order": "messages collectives",
@@ -27,7 +29,8 @@ WORDS = {
     "waits": "no yes",
     "counts": "none one send_arrays recv_arrays arrays typed_arrays shared single each_block block_arrays",
 }
-# Arguments besides buffers and tags, with one or two parameters each: declaration, documentation, field.
+# Arguments other than buffers and tags that are one parameter: declaration, documentation, the
+# field that keeps it.
 ARGUMENTS = {
     "dest": ("int dest", "rank of the destination", "peer"),
     "source": ("int source", "rank of the source, or MPI_ANY_SOURCE", "source"),
@@ -142,7 +145,8 @@ class Operation:
                 meaning = meaning.replace(", or MPI_ANY_SOURCE", "") if self.has_partitions else meaning
                 meaning = self._registration() if word == "window" else meaning
                 found.append(Parameter(declared, meaning, field.replace("SIDE", self._far_side())))
-        if not {"plan", "window"}.isdisjoint(self.arguments):  # which have their communicators
+        # Plans and windows have their own communicators.
+        if not {"plan", "window"}.isdisjoint(self.arguments):
             return found
         meaning = "the communicator whose order the task takes part in" if self.family in ("door", "file") else "the communicator"
         if "request" in self.arguments:
@@ -245,7 +249,8 @@ class Operation:
         return [*found, Parameter(f"MPI_Datatype {prefix}type", f"datatype of one element{done}", f"{side}.type")]
 
 
-# The headers of functions that make operations: first comment, rows, and whether counts are MPI_Count or int.
+# The headers of functions that make operations: the purpose of each, its rows, and its forms for
+# counts.
 LARGE, INT = False, True
 HEADERS = {
     "messages": (
@@ -286,7 +291,7 @@ def read_table():
     text = re.sub(r"^\s*//.*$", "", (ROOT / TABLE).read_text(encoding="utf-8"), flags=re.M)
     rows = []
     for inside in re.findall(r"^COMMTASK_OPERATION\((.*?)\)$", text, flags=re.M | re.S):
-        joined = re.sub(r'"\n\s*"', "", inside)  # a long text is in several literals
+        joined = re.sub(r'"\n\s*"', "", inside)  # a long text is in several string literals
         *words, arguments, sentence = re.findall(r'"[^"]*"|\w+', joined)
         if len(words) != 7:
             sys.exit(f"{TABLE}: a row has {len(words) + 2} columns instead of 9: {inside}")
@@ -355,7 +360,7 @@ def texts_of_functions(rows):
 
 def node_for(row):
     if "partitions" in row.arguments:
-        return "none"  # within a plan
+        return "none"  # only within a plan
     if "plan" in row.arguments:
         return "plan_node"
     if row.order == "collectives":

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The project rules that a script can check, so that reviewers need not. Each rule is one function from a file to the
-# places where it is broken; the rules for C and C++ are in lint_cpp.py. A line that must break a rule says so in place:
+# The project rules that a script can check, so that reviewers need not. Each rule is one function
+# from a file to the places that break the rule; the rules for C and C++ are in lint_cpp.py. A line
+# that must break a rule says so, on the line itself or on the line before:
 #     lint-allow(rule): the reason
-# on the line itself or on the line before. Rules that need judgement stay with the readers.
+# Rules that need judgement are left to the readers.
 """usage: tools/lint.py [--fix] [--no-format] [--list] [FILE...]   (default: every file that git would track)"""
 import argparse
 import pathlib
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 import lint_cpp
+import lint_words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_LINES = 500
@@ -21,9 +23,9 @@ WHY_LINES = range(1, 7)
 CPP = (".c", ".h", ".cpp", ".hpp", ".cc", ".h.in")
 HASH = (".py", ".sh", ".cmake", ".cmake.in", ".pc.in", ".supp", ".yml", ".yaml", ".map")
 HASH_NAMES = ("CMakeLists.txt", ".clang-format", ".clang-tidy", "Doxyfile")
-#: As long as what they list.
+#: Lists, which are as long as their contents.
 WRITTEN_BY_PROGRAMS = ("docs/performance.md",)
-#: Pages that are of their day.
+#: Pages that describe the day on which they were written.
 DATED = ("docs/adr/", "CHANGELOG.md")
 ALLOW = re.compile(r"lint-allow\(([\w-]+)\): \w")
 
@@ -79,7 +81,7 @@ def check_why(file):
         if text.strip("/*# !<"):
             count += 1
         elif count:
-            break  # a blank comment line ends the first paragraph; what follows is free
+            break  # a blank comment line ends the first paragraph; the rest is free
     if count not in WHY_LINES:
         yield after + 1, (f"{count} comment lines say why this file exists and what it trades off; "
                           f"{WHY_LINES[0]} to {WHY_LINES[-1]} are asked for, right after the SPDX line")
@@ -127,7 +129,7 @@ def check_names(file):
 
 def check_one_mpi(file):
     """Documents start and compile programs by commands that mean one MPI."""
-    # With an option or a source file behind it, in a page or, as roff writes it, in a manual.
+    # Before an option or a source file, in a page or, as roff writes it, in a manual page.
     command = re.compile(r"""(?<![\w/.])mpi(exec|run|cc|cxx|f90|fort)[ "]+(\\?-|[\w/]+\.(c|cc|cpp|f90)\b)""")
     if file.is_markdown or file.path.startswith(("docs/", "examples/", "tools/report/")):
         for number, line in enumerate(file.lines, 1):
@@ -142,7 +144,8 @@ def check_figures(file):
     and shares are not seen: settings and limits look the same."""
     if not file.is_markdown or file.path in WRITTEN_BY_PROGRAMS or file.path.startswith(DATED):
         return
-    # What performance.py writes and a test compares with the results, and what is code or a drawing.
+    # The text that performance.py writes and a test compares with the results, and code and
+    # drawings.
     left_out = re.compile(r"<!-- results: written by .*?<!-- end of the results -->|^ *```.*?^ *```", re.S | re.M)
     text = left_out.sub(lambda found: "\n" * found[0].count("\n"), file.text)
     figure = re.compile(r"\[-?\d[\d.e+]*\.\.-?\d[\d.e+]*\]|(?<![\d.])\d+\.\d+ (?:[nuµm]?s|(?:micro|milli|nano)?seconds|[MG]B/s|GF/s|million|thousand)\b")
@@ -162,6 +165,7 @@ RULES = {
     "one-mpi": check_one_mpi,
     "figure": check_figures,
     **lint_cpp.RULES,
+    **lint_words.RULES,
 }
 
 

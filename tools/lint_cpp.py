@@ -1,38 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-# The project rules for C and C++: who may call MPI, who may include whom, how public functions are named and documented.
-# The reader below knows comments, strings, preprocessor lines and braces, and no more of the language: enough for
-# headers written in this project's style, and a declaration that it cannot read is reported rather than skipped.
+# The project rules for C and C++: the files that may call MPI, the folders that may include each
+# other, and how public functions are named and documented. The parser below knows comments,
+# strings, preprocessor lines and braces, and no more of the language. That suffices for headers in
+# this project's style; a declaration that it cannot read is reported and not skipped.
 """Rules of tools/lint.py for C and C++ files."""
 import re
 
-# Names after MPI_ that are types, so that MPI_Count(5) is no call.
+# Names after MPI_ that are types, so that MPI_Count(5) is not taken for a call.
 MPI_TYPES = ("Aint|Comm|Count|Datatype|Errhandler|File|Fint|Group|Info|Message|Offset|Op|Request|Session|Status|Win"
              "|T_enum|T_pvar_handle|T_cvar_handle")
 MPI_CALL = re.compile(rf"\bP?MPIX?_(?!(?:{MPI_TYPES})\b)[A-Z][a-z]\w*\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 TASKING_HEADER = re.compile(r"^(omp(-tools)?\.h|tbb/.*|oneapi/.*)$")
 PLUGINS = ("omp", "tbb", "mpi")
-# Where an operation is started, or its arguments are checked.
+# Files that start operations or check their arguments.
 KNOW_KINDS = tuple(f"runtime/src/{name}" for name in ("api/plan_start.hpp", "mpi/arguments.hpp", "mpi/arguments.cpp", "mpi/collectives.cpp",
                                                       "mpi/epochs.cpp", "mpi/files.cpp", "mpi/messages.cpp", "mpi/one_sided.cpp",
                                                       "mpi/persistent.cpp"))
-# The rooms of runtime/src, from the ground up, and those that each may include beside itself.
+# The folders of runtime/src, from the lowest level up, and the folders that each may include
+# besides itself.
 ROOMS = {"base": (), "config": ("base",), "node": ("base", "config"), "core": ("base",), "mpi": ("base", "core"),
          "doorbell": ("base", "core", "mpi", "node"), "report": ("base", "config", "core"),
          "api": ("base", "config", "node", "core", "mpi", "doorbell", "report")}
 SILENT_ROOMS = ("base", "config", "core")
-# An enumerator on either side, or the kinds of two operations.
+# An enumerator on either side of a comparison, or the kinds of two operations.
 COMPARED_KIND = re.compile(r"(?:(?<= )(?:==|!=|<=?|>=?)|\bcase) COMMTASK_OP_(?!END)\w+|\bCOMMTASK_OP_(?!END)\w+ (?:[=!]=|[<>]=?)(?= )"
                            r"|(?:\.|->)kind [=!]= \w+(?:\.|->)kind\b")
 OPERATION_BY_VALUE = re.compile(r"[(,]\s*(?:const\s+)?commtask_op(?:\s+const)?(?:\s+\w+)?\s*[,)]")
-# What a macro of a public header may begin with.
+# The allowed beginnings of a public header's macros.
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)")
 PUBLIC_MACRO = re.compile(r"^(COMMTASK_|COMM_)")
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep|clock_nanosleep)\s*\(|(?<![\w.>:])sleep\s*\(")
 ENDING = re.compile(r"(?<![\w.>])(?:std::)?(exit|_exit|quick_exit|abort|terminate|MPI_Abort)\s*\(")
-# Orders that make an edge with another place; relaxed makes none.
+# Orders that synchronize with another place; relaxed does not.
 PAIRED_ORDER = re.compile(r"\bmemory_order(?:_|::)(?:acquire|release|acq_rel|consume)\b")
-# Words in front of a declaration that take parentheses of their own.
+# Words before a declaration that have parentheses of their own.
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)|\[\[.*?\]\]|\bCOMMTASK_(?:NONNULL|DEPRECATED|PRINTF)\s*\([^()]*\)|"
                        r"\bnoexcept\b|\b_Alignas\s*\([^()]*\)|\bCOMMTASK_[A-Z_]+\b(?!\s*\()", re.S)
 
@@ -49,7 +51,7 @@ def blank_comments(text, strings=True):
                   flags=re.S)
 
 
-# What declarations() gives for a statement that it cannot read.
+# The result of declarations() for a statement that it cannot read.
 UNREADABLE = "?"
 
 
@@ -267,7 +269,7 @@ def check_public_docs(file):
         return
     for line, name, parameters, comment in declarations(file.text):
         if name is UNREADABLE:
-            continue  # check_public_names says so
+            continue  # check_public_names reports it
         if not comment:
             yield line, f"{name} has no documentation comment right above it"
             continue

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes the interposer's wrappers from the MPI's own mpi.h and functions.table, so that no signature is copied by hand and
-# the library fits the MPI that it is built for. One file each: pointers to the real functions, macros that send the
-# runtime's own calls to them and past the tools, wrappers, the version script, and the table as commtask-run --list prints it.
+# Writes the interposer's wrappers from functions.table and the mpi.h of the MPI in use, so that no
+# signature is copied by hand and the library fits the MPI that it is built for. The output is one
+# file each for pointers to the real functions, macros that direct the runtime's own calls to them
+# and past profiling tools, the wrappers, the version script, and the table that commtask-run --list
+# prints.
 """usage: generate.py --out DIR --base-map libcommtask.map -- COMPILER [ARGUMENT...]"""
 import argparse
 import pathlib
@@ -18,19 +20,23 @@ import generate_operations  # noqa: E402
 OPERATIONS = {row.name: row for row in generate_operations.read_table()}
 NOTE = "// SPDX-License-Identifier: Apache-2.0\n//\n// Written by generate.py from this MPI's mpi.h; not to be edited.\n"
 
-# Blocking calls between two processes: MPI matches them whatever form the other side takes.
+# Blocking calls between two processes: MPI matches them with blocking and with nonblocking calls.
 BETWEEN_TWO = {"MPI_Mprobe", "MPI_Mrecv", "MPI_Probe", "MPI_Recv", "MPI_Rsend", "MPI_Send", "MPI_Sendrecv",
                "MPI_Sendrecv_replace", "MPI_Ssend"}
-# Blocking functions whose nonblocking twin is called where the program called: nobody keeps their arrays for the worker.
+# Blocking functions whose nonblocking counterpart is called on the calling thread, since their
+# arrays are not copied for the worker.
 TWIN_ONLY = {"MPI_Alltoallw", "MPI_Neighbor_alltoallw"}
-# What makes requests that move only when somebody looks at just them (polled.hpp); those of files, if they are no tasks.
+# Functions that make requests which advance only when a call tests that very request (polled.hpp):
+# of files, if the operation is not a task; and generalized requests with a poll function.
 POLLED_FILE = re.compile("MPI_File_i(read|write)\\w*_all")
 POLLED = re.compile("MPIX_Grequest_(start|class_allocate)")
 PERSISTENT_SEND = re.compile("MPI_([BRSP]s|S)end_init")
-# Request-based operations on windows, and nonblocking ones on files; what the runtime calls them.
+# Request-based operations on windows, and nonblocking operations on files. The group is the
+# runtime's name.
 ON_WINDOW = re.compile("MPI_R(put|get|accumulate|get_accumulate)")
 ON_FILE = re.compile("MPI_File_i((?:read|write)\\w*)")
-# What is kept of windows and files (windows.hpp, files.hpp): around the call, and after one that has succeeded.
+# Records of windows and files (windows.hpp, files.hpp): made around the call, and after a call that
+# has succeeded.
 AROUND = {"MPI_Win_create": "make_window", "MPI_Win_allocate": "make_window", "MPI_Win_allocate_shared": "make_window",
           "MPI_Win_create_dynamic": "make_window", "MPI_Win_free": "free_window", "MPI_File_open": "open_file",
           "MPI_File_close": "close_file"}
@@ -39,13 +45,14 @@ AFTER = {"MPI_Win_lock": "windows::note_lock(a3, a1)", "MPI_Win_unlock": "window
          "MPI_Win_unlock_all": "windows::note_unlock_all(a0)",
          "MPI_Win_set_errhandler": "windows::note_handler(a0, a1)",
          "MPI_File_set_errhandler": "files::note_handler(a0, a1)", "MPI_File_set_view": "files::note_view(a0, a2)"}
-# Whose order COMMTASK_MPI_CHECK compares (order_check.hpp), blocking or not; and where.
+# Collectives whose order COMMTASK_MPI_CHECK compares (order_check.hpp), blocking or not; and the
+# calls in which it compares them.
 COLLECTIVE = re.compile("MPI_(Neighbor_)?(Allgatherv?|Allreduce|Alltoall[vw]?|Barrier|Bcast|Exscan|Gatherv?|Reduce"
                         "|Reduce_scatter(_block)?|Scan|Scatterv?)")
 WHERE_ALL_MEET = {"MPI_Comm_free", "MPI_Comm_disconnect"}
-# What only looks: programs call it in loops (traced_call.hpp).
+# Calls that only query: programs make them in loops (traced_call.hpp).
 LOOK = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status(_all|_any|_some)?|Parrived)")
-# Blocking functions that src/ has a body for: they look again and again.
+# Blocking functions that have a body in src/: they poll repeatedly.
 BY_HAND = {"MPI_Probe", "MPI_Mprobe"}
 
 
@@ -59,7 +66,7 @@ class Wrapper:
         self.returns = function.returns
         self.types = [p.type for p in function.parameters]
         self.names = [p.name for p in function.parameters]
-        # MPI's names are kept out of the way of our own.
+        # The parameters get new names, which cannot collide with names of this project.
         self.declared = ", ".join(f"{p.type} a{i}{p.suffix}" for i, p in enumerate(function.parameters))
         self.arguments = [f"a{i}" for i in range(len(function.parameters))]
         self.real = "commtask_real_" + self.name
@@ -115,7 +122,8 @@ class Wrapper:
         """The call that makes the operation. Scalars widen by themselves; arrays of counts have a function for each form."""
         kind = re.sub(r"^MPI_I?", "", self.base()).lower()
         form = "_int" if OPERATIONS[kind].has_arrays() and not self.large() else ""
-        # The communicator of a message is known to MPI alone: the order of messages does not matter for it.
+        # Only MPI knows the communicator of a matched message. Its order does not matter for the
+        # message.
         comm = [] if self.position_of("MPI_Comm") is not None else ["MPI_COMM_WORLD"]
         return f"commtask_op_{kind}{form}({', '.join([*arguments, *comm])})"
 
@@ -126,7 +134,8 @@ class Wrapper:
     def task_on_window(self):
         *arguments, request = self.arguments
         is_expressible = "true"
-        if self.base() == "MPI_Rget_accumulate": # one layout for both buffers here; without a reduction there is one buffer
+        # The runtime has one layout for both buffers; with MPI_NO_OP there is one buffer.
+        if self.base() == "MPI_Rget_accumulate":
             is_expressible = "a10 == MPI_NO_OP || (a1 == a4 && a2 == a5)"
             arguments = ["a10 == MPI_NO_OP ? nullptr : a0", *arguments[3:]]
         made = f"commtask_op_{ON_WINDOW.fullmatch(self.base())[1]}({', '.join(arguments)})"
@@ -167,7 +176,7 @@ class Wrapper:
         if twin in self.known:
             real = "commtask_real_" + twin
             return f"[&](MPI_Request* request) {{ return {real}({', '.join([*arguments, 'request'])}); }}"
-        # sendrecv before MPI-4: its request is null, since it is over when it returns
+        # MPI_Sendrecv before MPI-4 is complete when it returns, so its request is null.
         return f"[&](MPI_Request* request) {{ *request = MPI_REQUEST_NULL; return {self.call(self.real)}; }}"
 
     def blocking(self):

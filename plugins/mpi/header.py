@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the MPI's own mpi.h declares, and which class functions.table gives each of it. The header is read after the
-# preprocessor, so that MPICH's and Open MPI's ways of writing it look alike; a name that no class knows is an error, since
-# a call that nobody thought about would run beside the worker.
+# Reads the functions that mpi.h declares, and the class that functions.table gives to each. The
+# header is read after preprocessing, so that the headers of MPICH and Open MPI look alike. A
+# function without a class is an error: its calls would run concurrently with the worker,
+# unexamined.
 """Reads mpi.h and functions.table; used by generate.py and by the test of the table."""
 import collections
 import pathlib

@@ -86,6 +86,41 @@ class WholeFiles(unittest.TestCase):
         self.assertIn("unfinished", rules_broken("docs/a.md", f"<!-- lint-allow(unfinished): --> {word}\n"))
 
 
+class Words(unittest.TestCase):
+    CODE = "plugins/mpi/src/post.cpp"
+    WORD = "bat" + "on"
+
+    def broken(self, path, text):
+        return [(line, message) for _, line, rule, message in lint.check(lint.SourceFile(path, text)) if rule == "words"]
+
+    def test_a_retired_word_in_a_comment_is_found_with_its_term(self):
+        for comment in (f"// The {self.WORD}.", f"int x; ///< Of the {self.WORD.capitalize()}s.", f"/* A\n * {self.WORD} */"):
+            found = self.broken(self.CODE, HEAD + comment + "\n")
+            self.assertEqual([message for _, message in found], [f"'{self.WORD}' is no term of the field: progress lock"], comment)
+        self.assertEqual(self.broken(self.CODE, HEAD + f"int x;\n// The {self.WORD}.\n")[0][0], HEAD.count("\n") + 2)
+        for path in ("plugins/mpi/generate.py", "plugins/mpi/CMakeLists.txt", "plugins/mpi/commtask-run.in"):
+            self.assertEqual(len(self.broken(path, f"x = 1\ny = 2  # the {self.WORD}\n")), 1, path)
+
+    def test_code_and_strings_are_not_prose(self):
+        for code in (f"int {self.WORD} = 1;", f'const char* s = "the {self.WORD}"; // Plain.', f"// take_{self.WORD}() returns."):
+            self.assertEqual(self.broken(self.CODE, HEAD + code + "\n"), [], code)
+        for code in (f'{self.WORD} = "# {self.WORD}"', f"echo ${{#{self.WORD}[@]}}"):
+            self.assertEqual(self.broken("plugins/mpi/generate.py", code + "\n"), [], code)
+
+    def test_a_page_is_checked_outside_its_code(self):
+        self.assertEqual(len(self.broken("docs/a.md", f"The {self.WORD}.\n")), 1)
+        self.assertEqual(self.broken("docs/a.md", f"`{self.WORD}`\n\n```c\n{self.WORD}();\n```\n"), [])
+
+    def test_a_term_of_two_words_is_found_across_lines(self):
+        first, second = "standing", "receive"
+        self.assertEqual([line for line, _ in self.broken(self.CODE, HEAD + f"// A {first}\n// {second}.\n")], [HEAD.count("\n") + 1])
+        self.assertEqual(self.broken(self.CODE, HEAD + f"// A long-{first} {second}.\n// {first}.\nint x;\n"), [])
+
+    def test_terms_of_the_field_and_folders_that_are_not_done_pass(self):
+        self.assertEqual(self.broken("docs/a.md", "The compiler driver, a lane, a ticket, the other side; it lends and passes on.\n"), [])
+        self.assertEqual(self.broken("apps/a.cpp", HEAD + f"// The {self.WORD}.\n"), [])
+
+
 class Arrows(unittest.TestCase):
     def test_the_core_calls_no_mpi(self):
         call = HEAD + "void f() {\n    MPI_Barrier(MPI_COMM_WORLD);\n}\n"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bursts through the runtime, as a program posts them: of one message for each lane, and long ones. Both ranks send at once, and the
-// slower one's time counts. Then the same of all-to-alls, which stand for all collectives, and of puts into a window for each lane,
-// until they are at their target. Medians of rounds in which all cases take turns, so that a disturbed moment touches all of them.
+// Sends bursts through the runtime, as a program posts them: bursts of one message per lane, and
+// long ones. Both ranks send at once, and the time of the slower one counts. The same is measured
+// for all-to-alls, which stand for all collectives, and for puts into a window per lane, until they
+// are at their target. The results are medians of rounds in which all cases take turns, so that a
+// disturbance affects all cases.
 #include "calibrate.hpp"
 
 #include "config/config.hpp"
@@ -38,7 +40,7 @@ namespace {
 
 constexpr std::array<std::size_t, 8> sizes{8, 256, 1024, 2048, 4096, 8192, 16384, 65536};
 constexpr std::size_t long_burst = 256;
-constexpr std::size_t most_bytes = std::size_t{8} << 20U; ///< Of a burst, so that memory and time stay small.
+constexpr std::size_t most_bytes = std::size_t{8} << 20U; ///< Limits memory and time of a burst.
 constexpr unsigned in_row = 4;
 constexpr int n_rounds = 9;
 constexpr unsigned most_by_default = 8;
@@ -51,7 +53,8 @@ void require(int code, const char* what) {
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// How many lanes every rank has cores for, at least 1: what is measured unless COMMTASK_LANES asks for another number.
+/// For how many lanes every rank has cores, at least 1: the number to measure, unless
+/// COMMTASK_LANES is set.
 [[nodiscard]] unsigned collective_lanes_with_cores(MPI_Comm comm) {
     detail::config settings;
     static_cast<void>(detail::apply_environment(settings, environ));
@@ -67,7 +70,8 @@ void require(int code, const char* what) {
     return 1;
 }
 
-/// What one burst cost: from the first post to the last end, and the posts alone.
+/// The cost of one burst: the time from the first post to the last end, and the time of the posts
+/// alone.
 struct burst_time {
     double all_ns;
     double posts_ns;
@@ -83,11 +87,13 @@ public:
         require(commtask_comm_split_lanes(comm, n_lanes, comms_.data()), "commtask_comm_split_lanes");
     }
 
-    /// Collective. For puts. Workers look after windows all the time, so the rest is measured before.
+    /// Collective. Prepares for puts. Workers poll all the time while windows are open, so
+    /// everything else is measured before.
     void collective_open_windows() {
         constexpr std::size_t least_turn = sizes.back() * in_row;
         const auto n_bytes = static_cast<MPI_Aint>(std::max(most_bytes, least_turn * comms_.size()));
-        for (MPI_Comm each : comms_) { // in a row: some MPIs have a network context for each then
+        // One after the other: some MPIs then give each its own network context.
+        for (MPI_Comm each : comms_) {
             void* base = nullptr;
             windows_.push_back(MPI_WIN_NULL);
             if (MPI_Win_allocate(n_bytes, 1, MPI_INFO_NULL, each, &base, &windows_.back()) != MPI_SUCCESS)
@@ -103,9 +109,10 @@ public:
         }
     }
 
-    /// Collective. `row` messages go to one lane before the next gets any.
+    /// Collective. `row` messages go to one lane before the next lane gets any.
     [[nodiscard]] burst_time burst(const detail::message_burst& of, unsigned n_lanes, unsigned row) {
-        const std::size_t stride = of.size_bytes * static_cast<std::size_t>(n_ranks_); // what a collective receives
+        // Received in a collective.
+        const std::size_t stride = of.size_bytes * static_cast<std::size_t>(n_ranks_);
         sent_.resize(std::max(sent_.size(), stride));
         received_.resize(std::max(received_.size(), stride * of.n_messages));
         const auto count = static_cast<MPI_Count>(of.size_bytes);
@@ -171,17 +178,17 @@ private:
     return *middle;
 }
 
-/// The samples of one size and number of lanes.
+/// The samples of one message size and number of lanes.
 struct case_samples {
     std::size_t size_bytes;
     unsigned n_lanes;
-    std::size_t n_messages; ///< Of its long burst.
+    std::size_t n_messages; ///< In its long burst.
     std::vector<double> first_ns;
     std::vector<double> long_ns;
     std::vector<double> post_ns; ///< Per message of the long burst.
 };
 
-/// As the policy sends them.
+/// Sent as the policy distributes them.
 [[nodiscard]] unsigned row_of(detail::burst_kind kind) { return kind == detail::burst_kind::collectives ? 1 : in_row; }
 
 [[nodiscard]] std::vector<case_samples> collective_measure(bench& with, unsigned n_lanes, detail::burst_kind kind) {
@@ -194,7 +201,7 @@ struct case_samples {
             cases.push_back({size_bytes, n, turns * n * row, {}, {}, {}});
         }
     }
-    for (int round = -1; round < n_rounds; ++round) { // the first is thrown away
+    for (int round = -1; round < n_rounds; ++round) { // the first round is discarded
         for (case_samples& each : cases) {
             const double first_ns = with.burst({each.size_bytes, each.n_lanes, kind}, each.n_lanes, 1).all_ns;
             const burst_time all = with.burst({each.size_bytes, each.n_messages, kind}, each.n_lanes, row);
@@ -254,18 +261,20 @@ void print(const detail::saturation_table& table, detail::burst_kind kind, const
     }
 }
 
-/// After a failure.
+/// The message after a failure.
 [[nodiscard]] std::string why_not(const std::string& file) {
-    return "cannot write " + file + ": " + std::strerror(errno); // NOLINT(concurrency-mt-unsafe): no other thread fails
+    // No other thread fails.
+    return "cannot write " + file + ": " + std::strerror(errno); // NOLINT(concurrency-mt-unsafe)
 }
 
-/// @return why it could not be written; empty: it is there
+/// @return why the file could not be written; empty: it was
 [[nodiscard]] std::string write(const std::string& text, const std::string& file) {
     std::ofstream out{file};
     return out << text << std::flush ? "" : why_not(file);
 }
 
-/// @return why it could not; empty: it can. A file that was not there is not there afterwards
+/// @return why the file cannot be written; empty: it can. Leaves no file behind that did not exist
+///     before
 [[nodiscard]] std::string try_to_write(const std::string& file) {
     std::error_code unknown;
     const bool was_there = std::filesystem::exists(std::filesystem::symlink_status(file, unknown));
@@ -286,7 +295,7 @@ int collective_calibrate(MPI_Comm comm, const std::string& file) {
             std::cerr << "commtask-info: --calibrate needs two ranks, best on two nodes, or one that sends to itself\n";
         return 2;
     }
-    int can_write = 1; // asked before a minute of measuring
+    int can_write = 1; // tested before a minute of measuring
     if (rank == 0) {
         const std::string why = try_to_write(file);
         if (!why.empty()) std::cerr << "commtask-info: " << why << "\n";
@@ -294,7 +303,7 @@ int collective_calibrate(MPI_Comm comm, const std::string& file) {
     }
     MPI_Bcast(&can_write, 1, MPI_INT, 0, comm);
     if (can_write == 0) return 1;
-    // The old table plays no part, and need not be there. NOLINTNEXTLINE(concurrency-mt-unsafe)
+    // The old table has no effect, and need not exist. NOLINTNEXTLINE(concurrency-mt-unsafe)
     unsetenv("COMMTASK_LANE_TABLE");
     commtask_config config = COMMTASK_CONFIG_INIT;
     config.lanes = collective_lanes_with_cores(comm);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every rank describes itself, its first rank describes each node, and rank 0 sorts the pieces into nodes. The map is
-// the runtime's: the same functions that commtask_init calls, on the same input.
+// Every rank describes itself, the first rank of each node describes the node, and rank 0 sorts the
+// pieces into nodes. The map is the runtime's: it comes from the functions that commtask_init
+// calls, with the same input.
 #include "info.hpp"
 
 #include "config/config.hpp"
@@ -77,7 +78,7 @@ json describe_place(const detail::rank_place& place) {
             {"error", place.error ? json(*place.error) : json{}}};
 }
 
-/// What commtask_init makes of it, so that a difference from the map above would be seen.
+/// The result of commtask_init, so that a difference from the map above would show.
 json start_runtime() {
     const int code = commtask_init(nullptr);
     if (code != COMMTASK_OK) return {{"code", code}, {"error", commtask_last_error()}};
@@ -95,7 +96,7 @@ json start_runtime() {
             {"tag_upper_bound", info.tag_upper_bound}};
 }
 
-/// Sorts the ranks' pieces into nodes by the lowest rank of each.
+/// Sorts the pieces of the ranks into nodes, by the lowest rank of each node.
 json merge(const std::vector<std::string>& pieces, json report) {
     json nodes = json::array();
     for (const std::string& text : pieces) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks functions up in the MPI library that the process runs with. That can be another version than the one the library
-// was compiled against, so both are worth knowing: a function that is there but was not at compile time is not used.
+// Looks up functions in the MPI library that the process runs with. Its version can differ from the
+// one that the library was compiled with, so both are shown: a function that was missing at compile
+// time is not used.
 #include "info.hpp"
 
 #include "config/config.hpp"
@@ -61,7 +62,7 @@ const char* thread_level_name(int level) {
 
 namespace {
 
-/// What would become of several lanes, also for who has asked for one.
+/// The effect of several lanes, even if COMMTASK_LANES asks for one.
 nlohmann::json describe_lanes() {
     detail::config settings;
     static_cast<void>(detail::apply_environment(settings, environ));

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Runs commtask-info as a user would and checks what it says against the promises of placement and configuration.
-# The machine is whatever the test runs on, so the map is checked for consistency, not for exact CPUs.
+# Runs commtask-info as a user would, and checks the report against the documentation of placement
+# and configuration. The map is checked for consistency, not for certain CPUs, since the test runs
+# on any machine.
 """Usage: info_test.py --ranks N --page FILE -- LAUNCHER... commtask-info"""
 import argparse
 import filecmp
@@ -96,7 +97,7 @@ class Info(unittest.TestCase):
         self.assertEqual(mpi["name"], mpi["built_for"]["name"])
         self.assertIn(mpi["name"].split()[-1], mpi["library"])
         self.assertTrue(os.path.exists(mpi["file"]), mpi["file"])
-        # A wheel has copies in place of links.
+        # A wheel has copies instead of links.
         self.assertTrue(filecmp.cmp(mpi["file"], mpi["built_for"]["file"], shallow=False))
         text = run().stdout
         self.assertEqual("not tested: commtask's tests are run with " in text, not mpi["is_tested"], text)
@@ -158,7 +159,7 @@ class Info(unittest.TestCase):
         mpi = self.report(COMMTASK_LANES="3")["mpi"]
         self.assertIn("3 lanes", mpi["lanes"]["sentence"])
         mpich = re.match(r"MPICH (\d+)\.(\d+)", mpi["name"])
-        # The library has asked for contexts before MPI_Init, unless the user has.
+        # The library asks for contexts before MPI_Init, unless the user has.
         self.assertEqual(mpi["lanes"]["are_independent"], mpich is not None and tuple(map(int, mpich.groups())) >= (4, 1))
         self.assertIn("2 lanes", run().stdout)
         if mpi["lanes"]["are_independent"]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# What docs/slow.md says to tell this MPI's launcher gives a rank a core for its worker: its line of the table, with two CPUs in
-# place of eight, runs commtask-info on one rank.
+# Tests the advice of docs/slow.md for this MPI's launcher, by which a rank gets a core for its
+# worker: runs commtask-info on one rank with the table's line, with two CPUs instead of eight.
 """usage: launcher_test.py --page docs/slow.md --row NAME --launcher MPIEXEC PROGRAM"""
 import argparse
 import os

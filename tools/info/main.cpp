@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask-info: shows the machine, the map of workers, the MPI and the settings in force, as a program started in the
-// same way would find them. Run it alone or under mpiexec with the options of the real job. Exit status: 1 if commtask_init
-// would fail there or the output was lost, 2 for options that are wrong.
+// commtask-info: shows the machine, the map of workers, the MPI and the settings in force, as a
+// program that is started in the same way would find them. Run it alone, or under mpiexec with the
+// options of the real job. Exit status: 1 if commtask_init would fail there or the output was lost,
+// 2 if an option is wrong.
 #include "calibrate.hpp"
 #include "info.hpp"
 
@@ -23,7 +24,8 @@
 
 namespace {
 
-/// Before MPI can tell: launchers number the ranks of a node. What is wrong with the options is said by one of them.
+/// The rank on the node before MPI is initialised, from the launcher's environment. One rank
+/// reports wrong options.
 bool speaks_for_node() {
     for (const char* name : {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "PALS_LOCAL_RANKID"}) {
         if (const char* const number = std::getenv(name)) return std::string_view(number) == "0";
@@ -31,7 +33,7 @@ bool speaks_for_node() {
     return true;
 }
 
-/// Prints to standard output; gives the exit status.
+/// Prints to standard output; returns the exit status.
 int print(const std::string& text) {
     if (std::cout << text << std::flush) return 0;
     std::cerr << "commtask-info: standard output was lost\n";
@@ -43,7 +45,7 @@ std::string version() {
            "." + std::to_string(COMMTASK_VERSION_PATCH);
 }
 
-/// Help, version or a refusal; gives the exit status.
+/// Prints help, the version or a refusal; returns the exit status.
 int leave(const CLI::App& app, const CLI::ParseError& reason) {
     constexpr int refused = 2;
     const bool is_refusal = reason.get_exit_code() != 0;
@@ -53,7 +55,7 @@ int leave(const CLI::App& app, const CLI::ParseError& reason) {
     return refused;
 }
 
-/// @param table  where to write what lanes bring; empty: the report is wanted
+/// @param table  where to write what lanes gain; empty: the report is wanted
 int run(bool wants_json, const std::string& table) {
     int thread_level = MPI_THREAD_SINGLE;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &thread_level) != MPI_SUCCESS) {
@@ -76,7 +78,7 @@ int run(bool wants_json, const std::string& table) {
         const int is_lost = print(wants_json ? report.dump(2) + "\n" : commtask::info::as_text(report));
         is_bad = is_lost != 0 || commtask::info::has_errors(report) ? 1 : 0;
     }
-    MPI_Bcast(&is_bad, 1, MPI_INT, 0, comm); // so that every rank exits alike
+    MPI_Bcast(&is_bad, 1, MPI_INT, 0, comm); // so that all ranks have the same exit status
     MPI_Comm_free(&comm);
     MPI_Finalize();
     return is_bad;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report as text: the MPI, the settings, then for each node what each CPU is used for and why. A large node is a
-// long list on purpose: who looks for a misplaced thread needs every CPU, not a summary.
+// The report as text: the MPI, the settings, then for each node the use of each CPU and the reason.
+// The list of a large node is long on purpose: a user who looks for a misplaced thread needs every
+// CPU, not a summary.
 #include "info.hpp"
 
 #include "base/cpu_set.hpp"
@@ -54,7 +55,7 @@ void print_configuration(std::ostream& out, const json& settings, const std::str
             << padded(setting["value"].get<std::string>(), 14) << setting["source"].get<std::string>() << "\n";
 }
 
-/// Ranks that use the CPUs of one core, as workers or to compute.
+/// Ranks that use the CPUs of one core, for workers or for computing.
 std::string users_of(const cpu_set& core, const json& ranks) {
     std::string workers;
     cpu_set computing;
@@ -84,7 +85,8 @@ std::string worker_text(const json& rank) {
     return text + ", " + rank["idle"].get<std::string>();
 }
 
-/// The same sentence holds for many ranks of a node: it is said for the first, the others name that one.
+/// A sentence that holds for many ranks of a node is printed for the first rank; the other ranks
+/// refer to that rank.
 class once {
 public:
     void print(std::ostream& out, const json& rank, const std::string& kind, const std::string& sentence) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI has no list of a communicator's attributes, so the keys of those on MPI_COMM_SELF are noted as they are set; MPI's own
-// libraries set theirs through these functions as well. What Fortran sets is not seen, and stays until MPI's MPI_Finalize.
+// MPI has no function that lists the attributes of a communicator, so the wrappers record the keys
+// that are set on MPI_COMM_SELF. MPI's own libraries set their keys through the same functions.
+// Attributes that Fortran code sets are not recorded, and stay until MPI's MPI_Finalize.
 #include "attributes.hpp"
 
 #include "mpi/errors.hpp"
@@ -16,11 +17,11 @@ namespace commtask::interposer {
 namespace {
 
 struct key_list {
-    std::mutex mutex; // guards the next
+    std::mutex mutex; // guards keys
     std::vector<int> keys;
 };
 key_list& keys_of_self() {
-    static key_list* const made = new key_list; // calls may come during exit
+    static key_list* const made = new key_list; // never destroyed: calls may come during exit
     return *made;
 }
 
@@ -34,7 +35,8 @@ void forget_key(MPI_Comm comm, int key) {
 void note_key(MPI_Comm comm, int key) {
     if (comm != MPI_COMM_SELF) return;
 #ifdef OMPI_MAJOR_VERSION
-    forget_key(comm, key); // a new value comes last there; in MPICH it has the place of the old one
+    // Open MPI moves an attribute with a new value to the end of its list; MPICH keeps its place.
+    forget_key(comm, key);
 #endif
     key_list& list = keys_of_self();
     const std::lock_guard guard{list.mutex};
@@ -42,7 +44,7 @@ void note_key(MPI_Comm comm, int key) {
     if (found == list.keys.end()) list.keys.push_back(key);
 }
 
-/// @return whether there was one
+/// @return false if the list is empty
 [[nodiscard]] bool take_last_key(int& key) {
     key_list& list = keys_of_self();
     const std::lock_guard guard{list.mutex};
@@ -52,7 +54,7 @@ void note_key(MPI_Comm comm, int key) {
     return true;
 }
 
-/// Whether it is still there: it may have been deleted in a way that is not seen.
+/// Whether MPI still has the attribute: it may have been deleted by a call that no wrapper sees.
 [[nodiscard]] bool has_attribute(int key) {
     const detail::errors_come_back scope;
     void* value = nullptr;
@@ -61,8 +63,9 @@ void note_key(MPI_Comm comm, int key) {
     return scope.code_of(code) == MPI_SUCCESS && is_there != 0;
 }
 
-/// Deletes one. An error of its callback is MPI_Finalize's business, and no error of MPI_COMM_SELF: MPICH keeps the attribute
-/// then and reports the error itself, Open MPI ignores it.
+/// Deletes one attribute. An error of its delete callback is left to MPI_Finalize and is not
+/// reported to the handler of MPI_COMM_SELF: MPICH then keeps the attribute and reports the error
+/// in MPI_Finalize, Open MPI ignores it.
 void delete_attribute(int key) {
     MPI_Errhandler programs = MPI_ERRHANDLER_NULL;
     const bool is_known = commtask_real_MPI_Comm_get_errhandler(MPI_COMM_SELF, &programs) == MPI_SUCCESS;
@@ -71,7 +74,8 @@ void delete_attribute(int key) {
     if (!is_known) return;
     commtask_real_MPI_Comm_set_errhandler(MPI_COMM_SELF, programs);
     if (programs != MPI_ERRORS_ARE_FATAL && programs != MPI_ERRORS_RETURN) {
-        commtask_real_MPI_Errhandler_free(&programs); // the reference that asking added
+        // MPI_Comm_get_errhandler added this reference.
+        commtask_real_MPI_Errhandler_free(&programs);
     }
 }
 

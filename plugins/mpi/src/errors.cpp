@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A handler's function knows its communicator but not which handler it is, so one of ours stands in for each of the program's.
-// Errors that the library itself asked about are kept from it. With MPI_THREAD_MULTIPLE MPICH has its lock in hand when it calls a
-// function: nothing can be asked of MPI there, so MPI_COMM_WORLD's handler is noted as it is set, and the program ends when its
-// call has come back from MPI.
+// An error handler's function gets its communicator but not its own handle, so MPI gets a separate
+// stand-in function for each handler of the program. A stand-in does not forward errors of calls
+// whose codes the library itself checks.
+//
+// With MPI_THREAD_MULTIPLE, MPICH holds its lock while it calls a handler, so a handler cannot call
+// MPI. The handler of MPI_COMM_WORLD is therefore recorded when it is set, and the program ends
+// after its call has returned from MPI.
 #include "errors.hpp"
 
 #include "base/speech.hpp"
@@ -25,29 +28,31 @@ namespace {
 
 constinit stand_ins<MPI_Comm_errhandler_function> programs_handlers;
 
-/// What the program chose for MPI_COMM_WORLD, and what it may choose from.
+/// The handler that the program chose for MPI_COMM_WORLD, and the handlers that it can choose from.
 struct chosen_handlers {
-    std::mutex mutex; // guards the rest
+    std::mutex mutex; // guards the other members
     std::unordered_map<MPI_Errhandler, MPI_Comm_errhandler_function*>
-        functions; ///< A handle that MPI gives out again is overwritten.
+        functions; ///< An entry is overwritten when MPI reuses the handle.
     MPI_Errhandler worlds = MPI_ERRORS_ARE_FATAL;
     MPI_Comm_errhandler_function* worlds_function = nullptr;
-    /// Of communicators that were freed, with a reference; by handles that mean nothing any more.
+    /// Handlers of freed communicators, each with a reference. The keys are handles that are no
+    /// longer valid.
     std::unordered_map<MPI_Comm, MPI_Errhandler> of_freed;
 };
 chosen_handlers& chosen() {
-    static auto* const made = new chosen_handlers; // calls may come during exit
+    static auto* const made = new chosen_handlers; // never destroyed: calls may come during exit
     return *made;
 }
 
-/// Stands in for MPI_ERRORS_ARE_FATAL where the program chose it.
+/// Given to MPI in place of MPI_ERRORS_ARE_FATAL where the program chose that.
 MPI_Errhandler chosen_fatal = MPI_ERRHANDLER_NULL;
 
 template <std::size_t Index>
 struct handler_function {
     static void call(MPI_Comm* comm, int* code, ...) {
         if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
-        const detail::refused_waits scope{current.lets_threads_in}; // as in progress_section
+        // The reason is given at progress_section.
+        const detail::refused_waits scope{current.lets_threads_in};
         programs_handlers.programs(Index)(comm, code, nullptr);
     }
 };
@@ -57,7 +62,7 @@ struct handler_function {
            handler == detail::mpi_error_handling::returning_fatal();
 }
 
-/// Whether a communicator that has this handler has none of its own, and follows MPI_COMM_WORLD's.
+/// Whether a communicator with this handler has no handler of its own and follows MPI_COMM_WORLD's.
 [[nodiscard]] bool is_inherited([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] MPI_Errhandler handler) noexcept {
 #ifdef MPICH_VERSION
     return comm != MPI_COMM_WORLD && is_fatal(handler) && handler != chosen_fatal;
@@ -66,7 +71,8 @@ struct handler_function {
 #endif
 }
 
-/// The call that the program made has failed, and no function of its own is to hear of it. Inside MPI.
+/// A call of the program has failed, and no handler function of the program is to be told. Called
+/// inside MPI.
 void end_from_inside(MPI_Comm comm, int code) {
     if (!current.lets_threads_in) end_program(comm, code);
     if (mine.call != 0 && mine.depth > 0) {
@@ -79,7 +85,8 @@ void end_from_inside(MPI_Comm comm, int code) {
     std::abort();
 }
 
-/// In place of the runtime's: where the program has chosen nothing. Inside MPI.
+/// Replaces the runtime's function, for communicators on which the program chose no handler. Called
+/// inside MPI.
 void on_error_of_none(MPI_Comm comm, int code) {
     if (!is_inherited(comm, MPI_ERRORS_ARE_FATAL)) return end_from_inside(comm, code);
     MPI_Errhandler worlds = MPI_ERRORS_ARE_FATAL;
@@ -96,13 +103,13 @@ void on_error_of_none(MPI_Comm comm, int code) {
     function(&world, &code, nullptr);
 }
 
-/// Where it has chosen MPI_ERRORS_ARE_FATAL. Inside MPI.
+/// The handler where the program chose MPI_ERRORS_ARE_FATAL. Called inside MPI.
 void on_fatal_error(MPI_Comm* comm, int* code, ...) {
     if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
     end_from_inside(*comm, *code);
 }
 
-/// What MPI gets for a handler of the program's. The caller may call MPI.
+/// The handler to give to MPI for a handler of the program. The caller must be allowed to call MPI.
 [[nodiscard]] MPI_Errhandler to_mpi(MPI_Errhandler programs) {
     if (programs != MPI_ERRORS_ARE_FATAL || detail::mpi_error_handling::returning_fatal() == MPI_ERRHANDLER_NULL) {
         return programs;
@@ -126,7 +133,7 @@ void note_worlds(MPI_Errhandler handler) {
     chosen().worlds_function = found == chosen().functions.end() ? nullptr : found->second;
 }
 
-/// How a text names a communicator.
+/// The name of a communicator in messages.
 [[nodiscard]] std::string describe(MPI_Comm comm) {
     if (comm == MPI_COMM_WORLD) return "MPI_COMM_WORLD";
     if (comm == MPI_COMM_SELF) return "MPI_COMM_SELF";
@@ -147,7 +154,8 @@ void say_what_failed(const std::string& where, int code) {
                 where.c_str(), text.data());
 }
 
-/// A function of the program's hears of an error on a communicator that is no more: it gets one of this rank alone.
+/// Calls a handler function of the program for an error on a freed communicator. The function gets
+/// a duplicate of MPI_COMM_SELF instead.
 void call_handler_of_freed(MPI_Errhandler handler, int code) {
     static MPI_Comm stands_in = MPI_COMM_NULL;
     if (stands_in == MPI_COMM_NULL) commtask_real_MPI_Comm_dup(MPI_COMM_SELF, &stands_in);
@@ -155,7 +163,7 @@ void call_handler_of_freed(MPI_Errhandler handler, int code) {
     commtask_real_MPI_Comm_call_errhandler(stands_in, code);
 }
 
-/// On a communicator that lives.
+/// For a communicator that was not freed.
 void call_handler(MPI_Comm comm, int code) {
     MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
     commtask_real_MPI_Comm_get_errhandler(comm, &handler);
@@ -174,7 +182,7 @@ void end_program(MPI_Comm comm, int code) {
     say_what_failed(describe(comm), code);
     commtask_real_MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
     commtask_real_MPI_Comm_call_errhandler(comm, code);
-    // lint-allow(ending): MPI has not ended the program, which asked for that.
+    // lint-allow(ending): the error is fatal, and MPI has not ended the program.
     std::abort();
 }
 

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's error handlers. The worker's calls must never run them: a task's error belongs to the thread that waits
-// for it. So MPI gets a function of ours in place of the program's, which is silent on a driver; and MPI_ERRORS_ARE_FATAL
-// is replaced by functions that the program never sees: by one of ours where it chose that, by one of the runtime's where it
-// chose nothing, since in MPICH such a communicator follows MPI_COMM_WORLD's handler, whatever that is when the error comes.
+// The program's error handlers. The worker's calls must not run them: a task's error is reported on
+// the thread that waits for the task. MPI therefore gets a stand-in function for each handler,
+// which does nothing on a progress thread.
+//
+// MPI_ERRORS_ARE_FATAL is replaced, too, and the program does not see that. Where the program chose
+// it, a function of the interposer replaces it; where the program chose nothing, one of the runtime
+// does. MPICH distinguishes the two: a communicator without a chosen handler follows the handler
+// that MPI_COMM_WORLD has when the error comes.
 #pragma once
 
 #include <mpi.h>
 
 namespace commtask::interposer {
 
-/// Whose handler MPI calls for an error that is of no communicator: MPI_COMM_SELF's since MPI 4.0, which MPICH came to in 4.1.
+/// The communicator whose handler MPI calls for an error that belongs to no communicator:
+/// MPI_COMM_SELF since MPI 4.0, in MPICH since version 4.1.
 [[nodiscard]] inline MPI_Comm comm_of_none() noexcept {
 #ifdef MPICH_VERSION
     return MPICH_NUMVERSION >= 40100000 ? MPI_COMM_SELF : MPI_COMM_WORLD;
@@ -19,34 +24,36 @@ namespace commtask::interposer {
 #endif
 }
 
-/// Whose handler hears of an error: the window's or the file's, where there is one.
+/// The object whose handler gets an error: the window or the file if there is one, else the
+/// communicator.
 struct error_home {
     MPI_Comm comm = comm_of_none();
     MPI_Win window = MPI_WIN_NULL;
     MPI_File file = MPI_FILE_NULL;
-    MPI_Errhandler of_freed =
-        MPI_ERRHANDLER_NULL; ///< Of a communicator that was freed, if it did not follow another's.
+    MPI_Errhandler of_freed = MPI_ERRHANDLER_NULL; ///< Of a freed communicator that had its own.
 };
 
-/// Calls the handler, on this thread and as MPI would; the program ends if the error is fatal.
-/// @return code, if the handler comes back.
+/// Calls the handler on this thread, as MPI would. The program ends if the error is fatal.
+/// @return code, if the handler returns
 int raise(MPI_Comm comm, int code);
 int raise(const error_home& home, int code);
 
-/// From now on fatal errors of the program's own calls are heard here.
+/// From now on, fatal errors of the program's own calls are reported to this module.
 void hear_fatal_errors();
 
-/// Ends the program as MPI_ERRORS_ARE_FATAL does, and says which function it called. The caller may call MPI.
+/// Ends the program as MPI_ERRORS_ARE_FATAL does, with a message that names the MPI function that
+/// the program called. The caller must be allowed to call MPI.
 [[noreturn]] void end_program(MPI_Comm comm, int code);
 
-/// The program frees this communicator: what of its operations has not ended keeps its handler.
+/// The program frees this communicator: its operations that have not ended keep its handler.
 void outlive(MPI_Comm freed);
-/// @return null: it followed MPI_COMM_WORLD's, or was not freed
+/// @return null: the communicator followed MPI_COMM_WORLD's handler, or was not freed
 [[nodiscard]] MPI_Errhandler handler_of_freed(MPI_Comm freed) noexcept;
 
-/// The handler that a communicator does not have from another, with a reference; null: it has none. The caller may call MPI.
+/// The communicator's own handler, with a reference; null if it follows another communicator's. The
+/// caller must be allowed to call MPI.
 [[nodiscard]] MPI_Errhandler own_handler(MPI_Comm comm);
-/// Gives such a reference back; null is none. The caller may call MPI.
+/// Releases such a reference; null is allowed. The caller must be allowed to call MPI.
 void release_handler(MPI_Errhandler handler);
 
 } // namespace commtask::interposer

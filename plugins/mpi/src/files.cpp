@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program has few files open: they are searched from the front, under a lock that is held for no call of MPI's. What is not
-// known of a file makes its operations MPI's own.
+// A program has few files open, so they are kept in a list that is searched from the front. The
+// list's mutex is not held during calls of MPI. Operations on a file go directly to MPI if their
+// validity cannot be established.
 #include "files.hpp"
 
 #include "core/operation_traits.hpp"
@@ -19,26 +20,27 @@ struct file {
     MPI_File handle = MPI_FILE_NULL;
     int mode = 0;
     bool has_programs_handler = false;
-    int element_bytes = 1; ///< Of the view; what is read or written is a multiple. 0: not known.
+    int element_bytes = 1; ///< Of the view's element; accesses are multiples of it. 0: not known.
 };
 
 std::mutex mutex;
-bool new_ones_have_programs_handler = false; ///< Under the mutex.
+bool new_ones_have_programs_handler = false; ///< Guarded by the mutex.
 
-/// Under the mutex.
+/// The caller holds the mutex.
 [[nodiscard]] std::vector<file>& all() {
-    static auto* const made = new std::vector<file>; // calls may come during exit
+    static auto* const made = new std::vector<file>; // never destroyed: calls may come during exit
     return *made;
 }
 
-/// Under the mutex. @return null if it is none that we know
+/// The caller holds the mutex.
+/// @return null if the file is not in the list
 [[nodiscard]] file* find(MPI_File handle) {
     const auto found = std::ranges::find(all(), handle, &file::handle);
     return found == all().end() ? nullptr : &*found;
 }
 
 [[nodiscard]] bool is_allowed(const commtask_op& op, int mode) {
-    if ((mode & MPI_MODE_SEQUENTIAL) != 0) return false; // MPI knows which calls that permits
+    if ((mode & MPI_MODE_SEQUENTIAL) != 0) return false; // MPI decides which calls that permits
     const bool reads = detail::operation_of(op.kind).has_recv_side;
     return (mode & (reads ? MPI_MODE_WRONLY : MPI_MODE_RDONLY)) == 0;
 }
@@ -46,7 +48,7 @@ bool new_ones_have_programs_handler = false; ///< Under the mutex.
 } // namespace
 
 void add(MPI_File opened, int mode) {
-    remove(opened); // of one that commtask_file_close has closed, below these calls
+    remove(opened); // an entry left by commtask_file_close, which calls MPI below the wrappers
     const std::lock_guard guard{mutex};
     all().push_back({opened, mode, new_ones_have_programs_handler});
 }

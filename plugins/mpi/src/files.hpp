@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of the program. Nonblocking calls are tasks where they are right for sure: MPI finds a wrong mode, offset or number of
-// bytes at the call, so what it looks at is kept here. Collective ones are MPI's own: MPICH makes them of collectives on one
-// communicator of the file, begun when somebody asks for that request, and a worker that asks meets the program's next call on the
-// file elsewhere on each rank. Other calls come after what was posted has been issued, and see the position that it left.
+// Files of the program. A nonblocking call becomes a task only if MPI is sure to accept it. MPI
+// reports a wrong mode, offset or number of bytes at the call, so this module records the
+// properties that MPI checks. Other calls are made after all posted operations have been issued,
+// and see the file position that those left.
+//
+// Collective calls go directly to MPI. MPICH implements them by collectives on one communicator of
+// the file, which begin when the request itself is tested. A worker that tests it would begin them
+// at a different point relative to the program's next call on the file on each rank.
 #pragma once
 
 #include "post.hpp"
@@ -13,19 +17,20 @@
 namespace commtask::interposer {
 namespace files {
 
-// All: any thread.
+// Any thread may call these functions.
 
 void add(MPI_File opened, int mode);
 void remove(MPI_File closed);
-/// An element of the file's view is such a type now.
+/// The file's view now has elements of this type.
 void note_view(MPI_File file, MPI_Datatype element);
-/// MPI_FILE_NULL: of files that are opened from now on.
+/// MPI_FILE_NULL: for files that are opened from now on.
 void note_handler(MPI_File file, MPI_Errhandler handler);
 
 [[nodiscard]] bool is_known(MPI_File file);
-/// Waits for what the program has started on the file and nobody waits for. The caller is in no section.
+/// Waits until all tasks on the file have ended, including those that the program does not wait
+/// for. The caller must be in no section.
 void end_tasks(MPI_File file);
-/// Whether MPI takes this operation for sure.
+/// Whether MPI is sure to accept this operation.
 [[nodiscard]] bool is_good(const commtask_op& op);
 
 } // namespace files
@@ -38,8 +43,9 @@ int open_file(const MPI_File* file, int mode, Open&& open) {
     return code;
 }
 
-/// The wrapper of MPI_File_close. MPI wants the file's requests completed by then: those that are tasks are, so that nothing is
-/// lost if the program comes to wait for them later. The handle is forgotten before MPI can give it out again.
+/// The wrapper of MPI_File_close. MPI requires that the file's requests are complete by then.
+/// Requests that are tasks are completed here, so that nothing is lost if the program waits for
+/// them later. The handle is removed from the list before MPI can reuse it.
 template <typename Section, typename Close>
 int close_file(const MPI_File* file, Close&& close) {
     const MPI_File closed = file == nullptr ? MPI_FILE_NULL : *file;
@@ -48,7 +54,7 @@ int close_file(const MPI_File* file, Close&& close) {
     return inside<Section>(close);
 }
 
-/// The wrappers of MPI_File_iread and its like.
+/// The wrappers of MPI_File_iread and similar functions.
 template <typename Native>
 int post_on_file(const commtask_op& op, MPI_Request* request, Native&& native) {
     if (files::is_good(op)) return post(op, request, native);

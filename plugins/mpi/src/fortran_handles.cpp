@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fortran's integers for requests of ours. Open MPI's Fortran library asks MPI_Request_c2f and MPI_Request_f2c for them; in
-// MPICH a handle is an integer already, and the two are macros.
+// Fortran integers for the interposer's request handles. Open MPI's Fortran library converts
+// handles with MPI_Request_c2f and MPI_Request_f2c. In MPICH a handle is already an integer, and
+// the two are macros.
 #include "handles.hpp"
 #include "own.hpp"
 
@@ -9,7 +10,7 @@
 namespace commtask::interposer {
 namespace {
 
-constexpr MPI_Fint ours = 0x40000000; // above what Open MPI's table of handles can grow to
+constexpr MPI_Fint ours = 0x40000000; // above the largest index of Open MPI's table of handles
 
 } // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Free slots: each thread keeps a few, the rest are in one list. A thread that waits for what others posted would pile
-// them up, so what it has too many of goes back.
+// Free slots. Each thread caches a few; the others are in one shared list. A thread that waits for
+// operations of other threads would accumulate slots, so a full cache returns some to the list.
 #include "handles.hpp"
 
 #include <algorithm>
@@ -14,14 +14,15 @@
 namespace commtask::interposer::handles {
 namespace {
 
-constexpr std::size_t piece = std::size_t{1} << 13U; // opened at once
+constexpr std::size_t piece = std::size_t{1} << 13U; // slots that are made accessible at once
 static_assert(piece * sizeof(slot) % (std::size_t{64} << 10U) == 0, "whole pages, of whatever size");
 
-std::mutex mutex;             // guards the next two
+std::mutex mutex;             // guards first_free and n_used
 std::uint32_t first_free = 0; // 0: none
-std::size_t n_used = 1;       // slots that were ever given out; the first stands for no handle
+std::size_t n_used = 1;       // slots that were ever handed out; slot 0 stands for no handle
 
-/// Lets slots be touched as far as the next one to be given out, with the mutex held. @return false without memory
+/// Makes slots accessible up to the next one to be handed out. The caller holds the mutex.
+/// @return false without memory
 bool open_next() noexcept {
     const std::size_t n_now = n_open.load(std::memory_order_relaxed);
     if (n_used < n_now) return true;
@@ -31,7 +32,8 @@ bool open_next() noexcept {
     return true;
 }
 
-/// What a thread keeps. It has no destructor of its own, so that it can be used as long as the thread runs code.
+/// The slots that a thread caches. The class has no destructor, so that it can be used as long as
+/// the thread runs code.
 class pocket {
 public:
     [[nodiscard]] slot* take() noexcept {
@@ -45,14 +47,14 @@ public:
         if (!is_ended_by_thread()) give_back(0);
     }
 
-    /// Gives everything back; from here on nothing is kept.
+    /// Returns all slots; from now on the cache keeps none.
     void end() noexcept {
         give_back(0);
         is_over_ = true;
     }
 
 private:
-    /// Whether the thread's end will end it too: not while that has come already, and a destructor still uses it.
+    /// Whether the thread's end will call end(): not if a destructor uses the cache after end().
     [[nodiscard]] bool is_ended_by_thread() noexcept;
 
     bool fetch() noexcept {
@@ -100,7 +102,8 @@ bool pocket::is_ended_by_thread() noexcept {
 
 void reserve() noexcept {
     if (first != nullptr) return;
-    constexpr std::size_t where_space_is_short = std::size_t{1} << 20U; // the program needs the rest
+    // The program needs the rest.
+    constexpr std::size_t where_space_is_short = std::size_t{1} << 20U;
     for (; capacity >= piece; capacity = std::min(capacity / 2, where_space_is_short)) {
         void* const range =
             mmap(nullptr, capacity * sizeof(slot), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Request handles of our own. A program sees an MPI_Request that no MPI gives out: in MPICH a number whose kind is
-// "invalid", as that of MPI_REQUEST_NULL is, with an index; in Open MPI an address in a range of our own. The range is
-// reserved once, for as many requests as a handle can name, so that it never moves, and opened piece by piece as it is used:
-// mlockall would else give memory to all of it.
+// The interposer's request handles. The program sees an MPI_Request value that MPI never hands out.
+// In MPICH it is an integer whose kind is "invalid", like that of MPI_REQUEST_NULL, with an index.
+// In Open MPI it is an address in a range that the library reserves. The range is reserved once,
+// for as many requests as a handle can name, so that the range never moves. Pieces of the range are
+// made accessible as they are used: otherwise mlockall would allocate memory for all of it.
 #pragma once
 
 #include "real_mpi.hpp"
@@ -16,27 +17,32 @@
 
 namespace commtask::interposer {
 
-/// What a handle of ours stands for.
+/// The record that a handle refers to.
 struct slot {
     commtask_t task;
-    void* arrays; ///< Copies of a collective's counts: the program may free its own at once. From malloc, or null.
-    MPI_Message message; ///< Of an Imrecv: the program's own variable is null at once.
-    std::uint32_t next;  ///< In the list of free ones.
+    /// Copies of a collective's counts, since the program may free its arrays after the call. From
+    /// malloc, or null.
+    void* arrays;
+    MPI_Message message; ///< Of an Imrecv, which nulls the program's variable at once.
+    std::uint32_t next;  ///< Index of the next free slot in the list.
 };
 
 namespace handles {
 
-inline std::size_t capacity = std::size_t{1} << 26U; ///< Less where the process may not have so much address space.
-inline slot* first = nullptr;                        ///< Reserved range; index 0 is not used.
-/// How many slots can be touched. relaxed: whoever has a handle was given it after the slot was opened.
+/// Slots in the range; fewer if the process cannot have so much address space.
+inline std::size_t capacity = std::size_t{1} << 26U;
+inline slot* first = nullptr; ///< The reserved range; index 0 is not used.
+/// How many slots are accessible. relaxed: a thread gets a handle only after its slot was made
+/// accessible.
 inline std::atomic<std::size_t> n_open{0};
 
-/// Reserves the range, smaller if it must be; without any space there are no handles, and calls are MPI's own.
+/// Reserves the range, or a smaller one if necessary. Without address space there are no handles,
+/// and calls go directly to MPI.
 void reserve() noexcept;
 
-/// Any thread. @return null if all are in use, or memory is out.
+/// Any thread. @return null if all slots are in use, or there is no memory
 [[nodiscard]] slot* acquire() noexcept;
-/// Any thread. What the slot keeps for its task is freed.
+/// Any thread. Also frees what the slot keeps for its task.
 void release(slot* unused) noexcept;
 
 #ifdef OMPI_MAJOR_VERSION

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of handles: a key's place is its hash, with a few neighbours; who finds no place there takes one over, since
-// forgetting only costs another question. A freed handle is wiped out, as MPI may give it out again.
+// Tables of handles. A key is stored at its hash value or in one of the next few places. A key that
+// finds none of them free replaces another key, since forgetting a key only costs another query. A
+// freed handle is removed, since MPI may reuse its value.
 #include "known.hpp"
 
 #include "core/operation_traits.hpp"
@@ -58,7 +59,7 @@ private:
 };
 
 handle_set good_types;
-handle_set good_reductions; // of pairs
+handle_set good_reductions; // pairs of reduction and datatype
 
 template <typename Handle>
 [[nodiscard]] std::uint64_t key_of(Handle handle) noexcept {
@@ -67,7 +68,8 @@ template <typename Handle>
     return bits;
 }
 
-/// A type that MPI itself made: always committed. Others are known from MPI_Type_commit.
+/// Whether MPI itself defines the type; such a type is always committed. Other types become known
+/// in MPI_Type_commit.
 [[nodiscard]] bool is_predefined(MPI_Datatype type) noexcept {
     const detail::errors_come_back scope;
     const progress_section section;
@@ -79,12 +81,13 @@ template <typename Handle>
     return code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
 }
 
-/// Whether what a rank sends to itself lies where it receives it: MPI refuses that at the call.
+/// Whether the block that a rank sends to itself is at the address where the rank receives it: MPI
+/// rejects that at the call.
 /// @param blocks  the side with a block for each rank, of a known type
 /// @param own  the buffer of the other side
 [[nodiscard]] bool shares_own_block(const commtask_op& op, const commtask_side& blocks, const void* own,
                                     int rank) noexcept {
-    int is_intercommunicator = 0; // then nobody sends to himself
+    int is_intercommunicator = 0; // no rank of one sends to itself
     if (MPI_Comm_test_inter(op.comm, &is_intercommunicator) != MPI_SUCCESS) return true;
     if (is_intercommunicator != 0 || own == MPI_IN_PLACE || blocks.buffer == MPI_IN_PLACE) return false;
     MPI_Aint place = static_cast<MPI_Aint>(blocks.count) * rank;
@@ -95,7 +98,7 @@ template <typename Handle>
     }
     int type_bytes = 0;
     MPI_Type_size(blocks.type, &type_bytes);
-    // As MPI compares them; the buffer may be MPI_BOTTOM.
+    // The comparison that MPI makes; the buffer may be MPI_BOTTOM.
     return reinterpret_cast<std::intptr_t>(blocks.buffer) + place * type_bytes == reinterpret_cast<std::intptr_t>(own);
 }
 
@@ -127,7 +130,8 @@ bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept {
 }
 
 bool are_arguments_good(const commtask_op& op) noexcept {
-    // Reductions have one type, on the side that receives; a type that the operation does not use is zero bits.
+    // A reduction has one datatype, on its receive side. All bits of a datatype that the operation
+    // does not use are zero.
     const detail::operation_traits& kind = detail::operation_of(op.kind);
     using family = detail::operation_family;
     if (!kind.has_send_side && !kind.has_recv_side) return true;
@@ -144,7 +148,8 @@ bool are_arguments_good(const commtask_op& op) noexcept {
     int rank = MPI_PROC_NULL;
     const detail::errors_come_back scope;
     if (scope.code_of(MPI_Comm_rank(op.comm, &rank)) != MPI_SUCCESS) return false;
-    // One side may be of no matter, in place or away from the root: then its type may be anything.
+    // MPI ignores a side that is in place or belongs to the root only: its datatype may have any
+    // value.
     const bool sends = kind.family == family::scatter;
     const bool is_root = !kind.has_root || op.peer == rank || op.peer == MPI_ROOT;
     const bool uses_send = (!sends || is_root) && op.send.buffer != MPI_IN_PLACE;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The info key that chooses the lane of a new communicator. Some MPIs forget the keys that they do not know, so it is read where
-// the program gives it. As with any key, a value that makes no sense changes nothing.
+// The info key that chooses the lane of a new communicator. Some MPI implementations drop keys that
+// they do not know, so the key is read from the program's info object. As for any info key, an
+// invalid value changes nothing.
 #include "own.hpp"
 #include "sections.hpp"
 
@@ -14,7 +15,7 @@
 namespace commtask::interposer {
 namespace {
 
-/// In a progress_section, of an info that MPI has accepted.
+/// The caller is in a progress_section, and MPI has accepted the info object.
 void choose_lane(MPI_Info info, MPI_Comm made) {
     detail::lane_set* const lanes = active_lanes();
     if (lanes == nullptr || lanes->size() == 1 || info == MPI_INFO_NULL || made == MPI_COMM_NULL) return;
@@ -29,10 +30,11 @@ void choose_lane(MPI_Info info, MPI_Comm made) {
             detail::say("warning: %s=%s names no lane: it must be a number from 0 to %d (COMMTASK_LANES), or thread",
                         COMMTASK_LANE_KEY, text.data(), static_cast<int>(lanes->size()) - 1);
         }
-        lane = 0; // an MPI that keeps the key would have the library refuse the communicator later
+        lane = 0; // if MPI keeps the invalid key, the library would refuse the communicator later
     }
     detail::comm_queue* queue = nullptr;
-    static_cast<void>(runtime.comms().add(made, queue, lane)); // what is wrong with it shows when it is used
+    // An error shows when the communicator is used.
+    static_cast<void>(runtime.comms().add(made, queue, lane));
 }
 
 } // namespace
@@ -40,7 +42,7 @@ void choose_lane(MPI_Info info, MPI_Comm made) {
 int own_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
     const int code = inside<blocking_section>([&] { return commtask_real_MPI_Comm_dup_with_info(comm, info, made); });
     if (code == MPI_SUCCESS && made != nullptr) {
-        const progress_section section; // who adds a communicator has the progress locks
+        const progress_section section; // adding a communicator requires the progress locks
         choose_lane(info, *made);
     }
     return code;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI_Init to MPI_Finalize. MPI gets MPI_THREAD_MULTIPLE only if the program asked for it, since each of MPI's calls costs more
-// then, and on a crowded core much more; else MPI_THREAD_SERIALIZED, which the worker needs. A program that ends without MPI_Finalize must not
-// have its worker inside MPI while the libraries are taken down.
+// From MPI_Init to MPI_Finalize. MPI is initialised with MPI_THREAD_MULTIPLE only if the program
+// asks for it or needs_multiple() is true: with that level each MPI call costs more, and much more
+// on an oversubscribed core. Otherwise MPI gets MPI_THREAD_SERIALIZED, which the worker needs. If a
+// program ends without MPI_Finalize, its worker must not be inside MPI while the libraries are
+// taken down.
 #include "attributes.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
@@ -30,19 +32,23 @@
 namespace commtask::interposer {
 namespace {
 
-/// Before main(). The constructor of a library of the program may run before it, and initialise MPI: that resolves too.
+/// Runs before main(). A constructor of one of the program's libraries may run earlier still and
+/// call MPI_Init, which therefore resolves the functions, too.
 [[gnu::constructor]] void resolve_early() {
     static const bool is_resolved = (resolve_all(), true);
     static_cast<void>(is_resolved);
 }
 
 [[nodiscard]] bool is_verbose() noexcept {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): once, in MPI_Init, before the program may have threads that set it.
+    // Once, in MPI_Init, before the program may have threads that set the environment.
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
     const char* const text = std::getenv("COMMTASK_RUN_VERBOSE");
     return text != nullptr && std::string_view{text} == "1";
 }
 
-/// The workers of several lanes call MPI at once, a watcher does beside its program, and so does a library whose calls pass by. A bad value is refused when the runtime starts.
+/// Threads call MPI concurrently in three cases: with several lanes, the workers; with
+/// announcements, a node leader and its program; and a library whose calls bypass the wrappers. An
+/// invalid setting is rejected when the runtime starts.
 [[nodiscard]] bool needs_multiple() {
     detail::config settings;
     static_cast<void>(detail::apply_environment(settings, environ));
@@ -51,13 +57,13 @@ namespace {
 
 thread_local bool ends_the_program = false;
 
-/// The workers must be out of MPI when the program's libraries end. One may be in a call that never returns, so this gives
-/// up after a while.
+/// The workers must be out of MPI when the program's libraries end. A worker may be in a call that
+/// never returns, so this function gives up after a time limit.
 void park_workers() {
     detail::lane_set* const lanes = current.lanes.exchange(nullptr);
     if (lanes == nullptr || lanes->is_held_by_me() || detail::in_progress_call()) return;
     ends_the_program = true;
-    // release: partner of the acquire in active_lanes().
+    // release: pairs with the acquire in active_lanes().
     current.parked_lanes.store(lanes, std::memory_order_release);
     constexpr std::uint64_t patience_ns = 500'000'000;
     const std::uint64_t deadline_ns = detail::now_ns() + patience_ns;
@@ -78,9 +84,10 @@ void hook_ends() {
     pthread_atfork(nullptr, nullptr, &forget_workers_in_child);
 }
 
-/// The worker gives no advice here; that a program's ranks are all alone is more than advice.
+/// The runtime's advice is off here. A launcher of another MPI is reported all the same: under it,
+/// each rank is alone.
 void warn_of_launcher() {
-    if (detail::context::running()->settings().verbose >= 1) return; // the runtime has
+    if (detail::context::running()->settings().verbose >= 1) return; // the runtime has warned
     if (const auto trouble = detail::foreign_launcher()) detail::say("warning: %s", trouble->c_str());
 }
 
@@ -93,7 +100,8 @@ void say_what_is_done(int asked, int given) {
     detail::say("%s", runtime.place().reason.c_str());
 }
 
-/// What this MPI makes of statuses where the standard leaves it a choice: programs rely on either.
+/// Finds out how this MPI fills statuses where the standard leaves a choice: programs rely on its
+/// choice.
 void learn_statuses() {
     MPI_Request request = MPI_REQUEST_NULL;
     commtask_real_MPI_Wait(&request, &current.empty_status);
@@ -106,24 +114,25 @@ void learn_statuses() {
     current.waitall_writes_success = status.MPI_ERROR == MPI_SUCCESS;
 }
 
-/// MPI is initialised: starts the worker. Without one the calls go straight to MPI.
+/// MPI is initialised: starts the worker. Without a worker, calls go directly to MPI.
 void start(int asked, int given) {
     ++mine.depth;
     current.lets_threads_in = given == MPI_THREAD_MULTIPLE;
     learn_statuses();
-    // The output is the program's: the worker's advice is for those who ask.
+    // Output belongs to the program: the runtime's advice is printed only in verbose mode.
     const int code = start_runtime(!is_verbose());
     if (code == COMMTASK_OK) {
         handles::reserve();
         hear_fatal_errors();
         detail::context& runtime = *detail::context::running();
         current.waiting = runtime.waiting();
-        current.waiting.takes_over = true; // a program that waits natively copies what it waits for itself
+        // Without commtask, a thread that waits in MPI copies its messages itself.
+        current.waiting.takes_over = true;
         hook_ends();
         warn_of_launcher();
         order_check::initialize();
         say_what_is_done(asked, given);
-        // release: partner of the acquire in active_lanes().
+        // release: pairs with the acquire in active_lanes().
         current.lanes.store(&runtime.lanes(), std::memory_order_release);
         current.state.store(workers::there);
     }
@@ -153,7 +162,7 @@ detail::lane_set* unpark() noexcept {
         if (each.engine.lock.is_mine()) each.engine.lock.give_back();
         each.wake_up.wake_surely();
     }
-    // release: partner of the acquire in active_lanes().
+    // release: pairs with the acquire in active_lanes().
     current.lanes.store(lanes, std::memory_order_release);
     std::atexit(&park_workers);
     return lanes;
@@ -174,14 +183,14 @@ int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
 int own_MPI_Finalize() {
     if (current.state.load() != workers::none && mine.depth == 0) {
         const bool is_served = answers();
-        // Here the ranks meet, those too whose worker was left behind.
+        // All ranks synchronize here, also those whose worker was abandoned.
         delete_attributes_of_self();
         order_check::compare(MPI_COMM_WORLD);
         if (is_served) {
             {
                 const progress_section issue_what_was_posted;
             }
-            // release: partner of the acquire in active_lanes().
+            // release: pairs with the acquire in active_lanes().
             current.lanes.store(nullptr, std::memory_order_release);
             ++mine.depth;
             end_runtime();
@@ -197,7 +206,7 @@ int own_MPI_Finalize() {
 }
 
 int own_MPI_Abort(MPI_Comm comm, int code) {
-    // A worker may be in MPI: a program that aborts does not wait for it.
+    // A worker may be inside MPI: a program that aborts does not wait for it.
     current.state.store(workers::none);
     current.lanes.store(nullptr);
     current.parked_lanes.store(nullptr);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs look MPI's functions up by name: ctypes, MPI.jl, plugins. With the handle of the MPI's library the loader would give them
-// the MPI's own, which then run beside the worker, so dlsym and dlvsym are answered here with the wrappers. Every other name is
-// handed on by a tail call: the loader goes by its caller. The loader's own functions are found in the symbol tables of the
-// libraries behind this one, since dlsym cannot be asked for itself.
+// Programs look up MPI functions by name: ctypes, MPI.jl, plugins. With the handle of the MPI
+// library the loader would return MPI's own functions, whose calls then run concurrently with the
+// worker. dlsym and dlvsym are therefore defined here and return the wrappers. They forward every
+// other name by a tail call, since the loader's answer depends on its caller. The loader's own
+// functions are found in the symbol tables of the libraries after this one, since dlsym cannot look
+// itself up.
 #include "lookups.hpp"
 
 #include "own.hpp"
@@ -25,7 +27,7 @@
 #include <elf.h>
 #include <link.h>
 
-// The caller's frame is gone when the loader's function runs.
+// In a tail call, the caller's frame is gone when the loader's function runs.
 #if defined(__clang__)
 #define COMMTASK_TAIL_CALL [[clang::musttail]] return
 #define COMMTASK_MAKES_TAIL_CALLS
@@ -41,7 +43,7 @@ using dlsym_function = void*(void*, const char*);
 using dlvsym_function = void*(void*, const char*, const char*);
 using dlopen_function = void*(const char*, int);
 
-/// The object that has this address; null if it is none of the loader's.
+/// The loaded object that contains this address; null if there is none.
 [[nodiscard]] const link_map* object_of(const void* address) noexcept {
     Dl_info information{};
     void* found = nullptr;
@@ -49,12 +51,12 @@ using dlopen_function = void*(const char*, int);
     return static_cast<const link_map*>(found);
 }
 
-/// The tables of an object that say which functions it defines.
+/// The tables of an object that list the functions that it defines.
 class symbol_table {
 public:
     explicit symbol_table(const link_map& object) noexcept : base_(object.l_addr) {
         for (const ElfW(Dyn)* each = object.l_ld; each != nullptr && each->d_tag != DT_NULL; ++each) {
-            // Some systems leave addresses in it as they are in the file.
+            // On some systems these addresses are not relocated.
             const ElfW(Addr) address = each->d_un.d_ptr < base_ ? each->d_un.d_ptr + base_ : each->d_un.d_ptr;
             if (each->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const ElfW(Sym)*>(address);
             if (each->d_tag == DT_STRTAB) names_ = reinterpret_cast<const char*>(address);
@@ -63,7 +65,8 @@ public:
         }
     }
 
-    /// The default version of a function. @return null if it is not defined here
+    /// The default version of a function.
+    /// @return null if it is not defined here
     [[nodiscard]] void* find(const char* name) const noexcept {
         if (symbols_ == nullptr || names_ == nullptr || hashes_ == nullptr || hashes_[0] == 0) return nullptr;
         const std::uint32_t n_buckets = hashes_[0];
@@ -97,10 +100,11 @@ private:
     const ElfW(Versym) * versions_ = nullptr;
 };
 
-/// What the program would call without this library. A call may come before any constructor has run.
+/// The function that the program would call without this library. A call may come before any
+/// constructor has run.
 template <typename Function>
 [[nodiscard]] Function* behind_us(const char* name, std::atomic<Function*>& kept) noexcept {
-    // relaxed: whoever comes second finds the same function.
+    // relaxed: a second thread finds the same function.
     if (Function* const found = kept.load(std::memory_order_relaxed)) return found;
     static const char in_this_library = 0;
     void* found = nullptr;
@@ -118,7 +122,8 @@ constinit std::atomic<dlvsym_function*> kept_dlvsym{nullptr};
 constinit std::atomic<dlopen_function*> kept_dlopen{nullptr};
 constinit std::atomic<bool> passed_by{false};
 
-/// The wrapper that does the work, behind the tools: who has the MPI's own function from the loader passes them by, too.
+/// The wrapper that profiling tools do not see: a program that gets MPI's own function from the
+/// loader bypasses the tools as well.
 /// @return null if no wrapper has this name
 [[nodiscard]] void* wrapper_of(const char* name) noexcept {
     if (name == nullptr) return nullptr;
@@ -136,7 +141,8 @@ constinit std::atomic<bool> passed_by{false};
     return object_of(reinterpret_cast<const void*>(commtask_real_MPI_Init));
 }
 
-/// For a library that comes after this one, as a tool that is linked to the program does: what comes next after it.
+/// For a caller in a library after this one in the loader's order, for example a tool that is
+/// linked to the program: the function that comes next after that library.
 /// @return null: the loader's own answer is right
 [[nodiscard]] void* next_after(const void* caller, const char* name) noexcept {
     const link_map* const ours = object_of(reinterpret_cast<const void*>(wrapper_addresses[0]));
@@ -146,7 +152,7 @@ constinit std::atomic<bool> passed_by{false};
     for (const link_map* each = theirs; each != nullptr; each = each->l_next) {
         if (each == ours) return nullptr;
     }
-    // It stands between the wrappers and the MPI.
+    // A library that defines the function stands between the wrappers and MPI.
     if (symbol_table{*theirs}.find(*name == 'P' ? name : (std::string{"P"} + name).c_str()) != nullptr) return nullptr;
     for (const link_map* each = theirs->l_next; each != nullptr; each = each->l_next) {
         if (each == mpis) return wrapper_of(name);
@@ -155,13 +161,14 @@ constinit std::atomic<bool> passed_by{false};
     return nullptr;
 }
 
-/// The answer in place of the MPI's own function.
+/// The wrapper, if the loader found MPI's own function; else the function that the loader found.
 [[nodiscard]] void* answer(void* found, void* wrapper) noexcept {
     const link_map* const object = object_of(found);
     return object != nullptr && object == mpis_object() ? wrapper : found;
 }
 
-/// A library is found first in what was opened with RTLD_DEEPBIND, and so are the functions that it is linked to.
+/// With RTLD_DEEPBIND, a library's symbols are looked up first in the library and in the libraries
+/// that it is linked to. Its MPI calls then bypass the wrappers.
 void note_opened(void* handle, const char* file) noexcept {
     const link_map* const mpis = mpis_object();
     if (mpis == nullptr || handle == mpis) return; // its functions are looked up by name
@@ -209,7 +216,8 @@ COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlvsym(void* handle, const
 COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlopen(const char* file, int flags) {
     dlopen_function* const loaders = behind_us("dlopen", kept_dlopen);
     if (file != nullptr && (flags & RTLD_DEEPBIND) != 0) {
-        // The caller's own search path is not asked here: it is below, if this finds nothing.
+        // This call does not use the caller's own search path. The call below does, if this one
+        // finds nothing.
         if (void* const handle = loaders(file, flags)) {
             note_opened(handle, file);
             return handle;
@@ -219,7 +227,7 @@ COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlopen(const char* file, i
 }
 }
 
-// Without a version, which a reference to one of the C library's versions may be bound to.
+// The symbols have no version: a reference to one of the C library's versions may be bound to them.
 __asm__(".symver commtask_dlsym,dlsym@@");
 __asm__(".symver commtask_dlvsym,dlvsym@@");
 __asm__(".symver commtask_dlopen,dlopen@@");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What MPI-4.1 and later add: questions about several requests at once, each made of the question about one, and integers
-// for handles by functions where there were macros.
+// Functions that MPI-4.1 and later add: queries of several requests at once, built on the query of
+// one request, and functions that convert handles to integers, which were macros before.
 #include "handles.hpp"
 #include "own.hpp"
 #include "requests.hpp"
@@ -38,7 +38,7 @@ int own_MPI_Request_get_status_all(int count, request_list requests, int* flag, 
 
 int own_MPI_Request_get_status_any(int count, request_list requests, int* index, int* flag, MPI_Status* status) {
     *index = MPI_UNDEFINED;
-    *flag = 1; // if there is nothing to ask about
+    *flag = 1; // also if no request is active
     for (int i = 0; i < count; ++i) {
         if (!is_active(requests[i])) continue;
         if (const int code = own_MPI_Request_get_status(requests[i], flag, status); code != MPI_SUCCESS) return code;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Datatypes, of which known.hpp keeps which are good: from MPI_Type_commit on, or as a copy of such a one, until
-// MPI_Type_free.
+// Datatypes. known.hpp records the valid ones, from MPI_Type_commit, or MPI_Type_dup of a valid
+// one, until MPI_Type_free.
 #include "known.hpp"
 #include "own.hpp"
 #include "sections.hpp"

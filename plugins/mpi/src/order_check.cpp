@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The notes of a communicator: a number and a rolling hash of all its collectives, and the first of them by name. Two numbers per
-// rank are compared; only where they differ the ranks look at each other's notes.
+// Each rank records for each communicator the number of its collectives, a rolling hash of them,
+// and the first of them by name. The ranks exchange number and hash. Only if these differ do the
+// ranks compare the recorded collectives.
 #include "order_check.hpp"
 
 #include "post.hpp"
@@ -21,12 +22,12 @@ namespace commtask::interposer::order_check {
 namespace {
 
 constexpr std::size_t most_named = std::size_t{1} << 16U;
-constexpr std::uint32_t other_root = 0xffffffffU; ///< Of those without one.
+constexpr std::uint32_t other_root = 0xffffffffU; ///< The root of a collective that has none.
 
 struct notes {
     std::uint64_t n_calls = 0;
     std::uint64_t hash = 0;
-    std::vector<std::uint64_t> first; ///< Collective and root.
+    std::vector<std::uint64_t> first; ///< Collective and root of each call.
 };
 
 struct table {
@@ -34,7 +35,7 @@ struct table {
     std::unordered_map<MPI_Comm, notes> comms;
 };
 table& all() {
-    static table* const made = new table; // calls may come during exit
+    static table* const made = new table; // never destroyed: calls may come during exit
     return *made;
 }
 
@@ -67,7 +68,8 @@ void say_difference(std::uint64_t call, int n_ranks, std::uint64_t of_first, int
 } // namespace
 
 void initialize() {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): once, in MPI_Init, before the program may have threads that set it.
+    // Once, in MPI_Init, before the program may have threads that set the environment.
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
     const char* const text = std::getenv("COMMTASK_MPI_CHECK");
     is_on = text != nullptr && std::string_view{text} == "1";
     if (text != nullptr && !is_on && std::string_view{text} != "0") {
@@ -95,7 +97,7 @@ void compare(MPI_Comm comm) {
         MPI_Comm_test_inter(comm, &is_intercommunicator) != MPI_SUCCESS)
         return;
     notes mine = take(comm);
-    // On an intercommunicator the roots have other numbers on each side.
+    // On an intercommunicator the root has different numbers in the two groups.
     if (is_intercommunicator != 0 || MPI_Comm_size(comm, &n_ranks) != MPI_SUCCESS || n_ranks < 2) return;
     MPI_Comm_rank(comm, &rank);
     const std::array<std::uint64_t, 2> sums{mine.n_calls, mine.hash};
@@ -108,7 +110,8 @@ void compare(MPI_Comm comm) {
     int odd = 1;
     while (odd < n_ranks && theirs[2 * static_cast<std::size_t>(odd) + 1] == theirs[1]) ++odd;
     if (odd == n_ranks) return;
-    // The first rank that differs says how; all know the length, as they have the same numbers.
+    // The first rank that differs from rank 0 reports how. All ranks compute the same length, as
+    // they have the same numbers.
     const std::uint64_t n_both = std::min(theirs[0], theirs[2 * static_cast<std::size_t>(odd)]);
     const auto n_named = static_cast<std::size_t>(std::min<std::uint64_t>(n_both, most_named));
     std::vector<std::uint64_t> of_first(n_named);

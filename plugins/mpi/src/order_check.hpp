@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// COMMTASK_MPI_CHECK=1: each rank notes the collectives of each communicator in the order of its calls, and where all ranks of the
-// communicator meet anyway, in MPI_Comm_free, MPI_Comm_disconnect and MPI_Finalize, they compare. Nothing is exchanged before,
-// since an exchange inside a call that need not wait could deadlock a program that is right.
+// COMMTASK_MPI_CHECK=1: each rank records the collectives of each communicator in the order of its
+// calls. The ranks compare their records where all ranks of the communicator synchronize anyway: in
+// MPI_Comm_free, MPI_Comm_disconnect and MPI_Finalize. Nothing is exchanged before, since an
+// exchange inside a call that need not wait could deadlock a correct program.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +12,7 @@
 
 namespace commtask::interposer {
 
-/// Written by generate.py: the names of the collectives, by their number.
+/// Written by generate.py: the names of the collectives by number.
 extern const char* const collective_names[];
 
 namespace order_check {
@@ -21,14 +22,16 @@ inline constinit bool is_on = false; ///< Set by MPI_Init.
 /// Reads the environment.
 void initialize();
 
-/// Any thread. Also of a call that is MPI's own because this rank's worker was left behind: the other ranks note theirs. What comes
-/// from below is nobody's call.
+/// Any thread. Also records a call that goes directly to MPI because this rank's worker was
+/// abandoned: the other ranks record theirs. A call from below (comes_from_below()) is not
+/// recorded.
 void add(MPI_Comm comm, std::uint32_t collective, int root);
 inline void note(MPI_Comm comm, std::uint32_t collective, int root) {
     if (is_on) add(comm, collective, root);
 }
 
-/// Collective, but from below, where it does nothing. Names the first difference on stderr, and forgets the communicator.
+/// Collective, except in a call from below, where it does nothing. Prints the first difference to
+/// stderr, and deletes the record of the communicator.
 void compare(MPI_Comm comm);
 
 } // namespace order_check

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of persistent requests and what starts, cancels and frees them. A request that is freed while active lives on
-// until its task has ended; the task's callback, on the driver, then gives it back to MPI.
+// The list of persistent requests, and the functions that start and free them. A request that is
+// freed while active stays until its task has ended; a task that follows it then frees the request
+// in MPI.
 #include "persistent.hpp"
 
 #include "core/task_pool.hpp"
@@ -24,7 +25,7 @@ struct table {
     std::unordered_map<MPI_Request, std::unique_ptr<persistent>> entries;
 };
 table& all() {
-    static table* const made = new table; // calls may come during exit
+    static table* const made = new table; // never destroyed: calls may come during exit
     return *made;
 }
 
@@ -63,7 +64,8 @@ commtask_op start_operation(persistent& which) noexcept {
         *started = MPI_REQUEST_NULL;
         of->ended_at_start = false;
         if (const int code = commtask_real_MPI_Start(&of->request); code != MPI_SUCCESS) return code;
-        // One to or from nobody is not active now, and among others would never be found to have ended.
+        // A request to or from MPI_PROC_NULL is inactive now. A test of an array would never report
+        // that it has ended.
         int has_come = 0;
         const int code = commtask_real_MPI_Test(&of->request, &has_come, &of->status_at_start);
         of->ended_at_start = has_come != 0;
@@ -94,7 +96,7 @@ int free(persistent* which) {
             return commtask_real_MPI_Request_free(&request);
         });
     }
-    // A task that comes after it frees the request; nobody waits for either.
+    // A task that follows it frees the request. No thread waits for either task.
     const auto give_back = [](void* argument) -> int {
         const std::unique_ptr<persistent> last{static_cast<persistent*>(argument)};
         release_handler(last->of_freed);
@@ -106,7 +108,7 @@ int free(persistent* which) {
     options.n_after = 1;
     commtask_op op = commtask_op_call(+give_back, taken.get(), MPI_COMM_WORLD);
     op.reserved = detail::flag_is_call;
-    static_cast<void>(commtask_post(&op, &options, nullptr)); // without memory the request is lost, not the program
+    static_cast<void>(commtask_post(&op, &options, nullptr)); // without memory the request leaks
     [[maybe_unused]] const persistent* const is_the_tasks = taken.release();
     detail::task_pool::drop(task);
     return MPI_SUCCESS;
@@ -116,7 +118,8 @@ int free(persistent* which) {
 
 namespace {
 
-/// Posts the task of one request. @return false: MPI itself must do it, or say what is wrong.
+/// Posts the task of one request.
+/// @return false: MPI itself must start the request, or report the error
 [[nodiscard]] bool start_one(MPI_Request request) {
     persistent* const which = passes_through() ? nullptr : persistents::find(request);
     if (which == nullptr || which->task != COMMTASK_NULL) return false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Persistent requests keep the MPI's own handle, so that everything that can be asked of an inactive one is asked of MPI.
-// MPI_Start posts a task that starts it; while the task is on its way, waits and tests of the handle are of the task.
+// Persistent requests keep MPI's own handle, so that every query of an inactive request goes to
+// MPI. MPI_Start posts a task that starts the request. Until the task ends, waits and tests of the
+// handle apply to the task.
 #pragma once
 
 #include "sections.hpp"
@@ -18,34 +19,39 @@ struct start_set;
 struct persistent {
     MPI_Request request;
     MPI_Comm comm;
-    bool is_send = false;            ///< Its status says nothing but whether it was canceled.
-    commtask_t task = COMMTASK_NULL; ///< While it is active; the program's threads take turns on one request.
-    bool ended_at_start = false;  ///< Its last start left nothing to test; written by the driver, read after the task.
-    MPI_Status status_at_start{}; ///< Then this is how it ended.
+    bool is_send = false; ///< Its status says only whether it was canceled.
+    /// Null while the request is inactive. Threads of the program use one request one at a time.
+    commtask_t task = COMMTASK_NULL;
+    /// The last start left nothing to test. Written by the progress thread, read after the task has
+    /// ended.
+    bool ended_at_start = false;
+    MPI_Status status_at_start{}; ///< How it ended, if ended_at_start.
     bool is_orphan = false;       ///< Its communicator was freed.
-    MPI_Errhandler of_freed =
-        MPI_ERRHANDLER_NULL;  ///< Then this was its handler, with a reference of ours; null: MPI_COMM_WORLD's.
-    start_set* set = nullptr; ///< What it was started with by the last MPI_Startall; null: nothing.
+    /// The handler of the freed communicator, with a reference; null: MPI_COMM_WORLD's.
+    MPI_Errhandler of_freed = MPI_ERRHANDLER_NULL;
+    start_set* set = nullptr; ///< Started together by the last MPI_Startall; null: none.
 };
 
 namespace persistents {
 
-/// How many there are; nobody looks for one where there is none.
+/// Number of persistent requests. If it is zero, no list is searched.
 inline std::atomic<int> count{0};
 
-/// Any thread. @return null if it is none that we know.
+/// Any thread.
+/// @return null if the request is not in the list
 [[nodiscard]] persistent* find_listed(MPI_Request request) noexcept;
 [[nodiscard]] inline persistent* find(MPI_Request request) noexcept {
     return count.load(std::memory_order_relaxed) == 0 ? nullptr : find_listed(request);
 }
 
 void add(MPI_Comm comm, MPI_Request request, bool is_send);
-/// The program frees this communicator, whose requests live on: their starts go in the queue of another one, since this one's handle
-/// means nothing any more, or soon another communicator. The caller may call MPI.
+/// The program frees this communicator, whose persistent requests remain. Their starts are queued
+/// on another communicator, since this handle becomes invalid and may soon name a different
+/// communicator. The caller must be allowed to call MPI.
 void outlive(MPI_Comm comm);
-/// What starts it.
+/// The operation that starts the request.
 [[nodiscard]] commtask_op start_operation(persistent& which) noexcept;
-/// The program has freed it; the MPI's request is freed when no task needs it.
+/// The program has freed the request. MPI's request is freed when no task needs it.
 [[nodiscard]] int free(persistent* which);
 
 } // namespace persistents

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of polled requests, and how one is moved without being completed: MPI_Testall looks at all of its requests and
-// completes none unless all are over, so it is given the request and one that never ends.
+// The list of polled requests, and the poll of one request that does not complete it. MPI_Testall
+// polls all of its requests and completes none unless all are complete. The poll therefore gives
+// MPI_Testall the request and one that never completes.
 #include "polled.hpp"
 
 #include "mpi/errors.hpp"
@@ -15,17 +16,18 @@ namespace commtask::interposer::polled {
 namespace {
 
 struct table {
-    std::mutex mutex; // guards the rest
-    /// A handle may be given out again before who completed it has forgotten it: then it is here twice.
+    std::mutex mutex; // guards requests
+    /// MPI may reuse a handle before the thread that completed it has removed it: then the handle
+    /// is here twice.
     std::unordered_multiset<MPI_Request> requests;
-    MPI_Request never = MPI_REQUEST_NULL; ///< Of the thread that may call MPI.
+    MPI_Request never = MPI_REQUEST_NULL; ///< Used by the thread that may call MPI.
 };
 table& all() {
-    static table* const made = new table; // calls may come during exit
+    static table* const made = new table; // never destroyed: calls may come during exit
     return *made;
 }
 
-/// A request that is over when finalize() says so.
+/// A request that completes in finalize().
 [[nodiscard]] MPI_Request never() {
     MPI_Request& made = all().never;
     if (made == MPI_REQUEST_NULL) made = start_generalized();
@@ -50,7 +52,7 @@ void add(MPI_Request request) {
 }
 
 among::among(int n_requests, const MPI_Request* requests) : requests_(requests) {
-    // relaxed: who gave the program's thread the request did so after it was added.
+    // relaxed: a thread of the program gets the request only after it was added.
     if (count.load(std::memory_order_relaxed) == 0 || requests == nullptr || n_requests <= 0) return;
     table& known = all();
     const std::lock_guard guard{known.mutex};
@@ -86,7 +88,8 @@ int poll(MPI_Request& request, MPI_Status& status) {
     std::array<MPI_Status, 2> statuses{current.empty_status, current.empty_status};
     int are_over = 0;
     const int code = commtask_real_MPI_Testall(2, both.data(), &are_over, statuses.data());
-    if (both[0] != MPI_REQUEST_NULL) return MPI_SUCCESS; // what is wrong with it will be said when it is completed
+    // Its error is reported when it is completed.
+    if (both[0] != MPI_REQUEST_NULL) return MPI_SUCCESS;
     request = MPI_REQUEST_NULL;
     status = statuses[0];
     return code == MPI_SUCCESS ? MPI_ERR_OTHER : status.MPI_ERROR;

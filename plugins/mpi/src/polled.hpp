@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests that move only when somebody looks at just them: in MPICH those of nonblocking collective file operations that are no
-// tasks, and generalized requests with a poll function. No other call of MPI brings them forward, not even MPI_Request_get_status. MPICH
-// waits for them first and one after the other, and programs rely on that: the steps of a collective write are collectives, and
-// must come in the same order on all ranks. They are known from their creation until they are null. (Independent file operations
-// go on by themselves, and MPICH cannot look again at one that is over: they are like any other request.)
+// Requests that advance only when a call tests that very request. In MPICH these are the requests
+// of nonblocking collective file operations that are not tasks, and generalized requests with a
+// poll function. No other MPI call advances them, not even MPI_Request_get_status. MPICH waits for
+// them first and one after the other, and programs rely on that: the steps of a collective write
+// are collectives and must come in the same order on all ranks.
+//
+// A request is in the list from its creation until its handle is null. Independent file operations
+// are like any other request: they advance by themselves, and MPICH cannot test one again that is
+// complete.
 #pragma once
 
 #include "sections.hpp"
@@ -17,13 +21,14 @@
 namespace commtask::interposer {
 namespace polled {
 
-/// How many there are; nobody looks for one where there is none.
+/// Number of polled requests. If it is zero, no list is searched.
 inline std::atomic<int> count{0};
 
 /// Any thread.
 void add(MPI_Request request);
 
-/// Those among the requests that a call of MPI's is about to complete: what is null after the call is forgotten. Any thread.
+/// The polled requests among those that an MPI call is about to complete. The destructor removes
+/// the requests whose handles the call has set to null. Any thread.
 class among {
 public:
     among(int count, const MPI_Request* requests);
@@ -38,23 +43,26 @@ public:
 
 private:
     const MPI_Request* const requests_;
-    std::vector<MPI_Request> handles_; ///< As they were, null for those of other kinds; empty if there is none.
+    /// The handles before the call, null for other requests; empty if none is polled.
+    std::vector<MPI_Request> handles_;
 };
 
-/// Whether a request has come to its end, or is wrong; leaves it in place. The caller may call MPI.
+/// Whether a request has completed or failed. Does not change it. The caller must be allowed to
+/// call MPI.
 [[nodiscard]] bool is_over(MPI_Request request);
 
-/// One step of a polled request that is not over. The caller may call MPI.
-/// @return MPI_SUCCESS, and the request is as it was; or how it failed: then it is null, and `status` says more.
+/// Polls once a polled request that is not complete. The caller must be allowed to call MPI.
+/// @return MPI_SUCCESS, and the request is unchanged; or its error: then the request is null, and
+///     `status` says more
 [[nodiscard]] int poll(MPI_Request& request, MPI_Status& status);
 
-/// A call of MPI that completes nothing. The caller may call MPI.
+/// Makes an MPI call that completes nothing. The caller must be allowed to call MPI.
 void make_progress();
 
-/// A generalized request that does nothing. The caller may call MPI.
+/// A generalized request that does nothing. The caller must be allowed to call MPI.
 [[nodiscard]] MPI_Request start_generalized();
 
-/// Before MPI_Finalize.
+/// Called before MPI_Finalize.
 void finalize();
 
 } // namespace polled

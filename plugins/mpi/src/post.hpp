@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the wrappers of communication functions do: post a task and give its handle, or post one and wait for it. A call
-// whose arguments are not known to be good, or that the runtime refuses, goes to the MPI's own nonblocking function where
-// it was made: MPI checks it and calls the program's error handler itself.
+// The bodies of the wrappers of communication functions: post a task and return its handle, or post
+// a task and wait for it. A call whose arguments are not known to be valid, or that the runtime
+// refuses, goes to MPI's nonblocking function on the calling thread: MPI checks it and calls the
+// program's error handler itself.
 #pragma once
 
 #include "api/context.hpp"
@@ -23,7 +24,8 @@
 
 namespace commtask::interposer {
 
-/// The message of an Mrecv is the task's from here on, and null for the program.
+/// Copies the message of an Imrecv into the slot, for the task. post() nulls the program's
+/// variable.
 inline void take_message(commtask_op& op, slot& holder) noexcept {
     if (!detail::operation_of(op.kind).takes_message || op.result == nullptr) return;
     auto* const message = static_cast<MPI_Message*>(op.result);
@@ -31,35 +33,38 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     op.result = &holder.message;
 }
 
-/// MPI reads the arrays of counts at the call, and programs free them then, although the standard wants them kept. This is
-/// the one allocation on the way of a post: such a call costs more than that in MPI, for each of its ranks.
-/// @return false if there is no memory, or the communicator is none: MPI has to say so
+/// Copies the arrays of counts. MPI reads them at the call, and programs free them then, although
+/// the standard requires that the program keeps them. This is the only allocation of a post: such a
+/// call costs MPI more than that, for each of its ranks.
+/// @return false if there is no memory, or the communicator is invalid: MPI must report it
 [[nodiscard]] inline bool keep_arrays(commtask_op& op, slot& holder) noexcept {
     if (!detail::operation_of(op.kind).has_arrays()) return true;
     const detail::errors_come_back scope;
     return scope.code_of(detail::copy_arrays(op, holder.arrays)) == MPI_SUCCESS;
 }
 
-/// Whether MPI_Mrecv's message is one that a task can receive.
+/// Whether a task can receive the message of this call. True for calls that take no message.
 [[nodiscard]] inline bool has_message(const commtask_op& op) noexcept {
     if (!detail::operation_of(op.kind).takes_message) return true;
     const auto* const message = static_cast<const MPI_Message*>(op.result);
     return message != nullptr && *message != MPI_MESSAGE_NULL && *message != MPI_MESSAGE_NO_PROC;
 }
 
-/// Whether there is nobody at the other end: then a single test must find the request complete, and MPI's own does.
+/// Whether the peer is MPI_PROC_NULL: then the first test must find the request complete, and MPI's
+/// own request is.
 [[nodiscard]] inline bool is_to_nobody(const commtask_op& op) noexcept {
     const detail::operation_traits& kind = detail::operation_of(op.kind);
     if (kind.family == detail::operation_family::send) return op.peer == MPI_PROC_NULL;
     return kind.family == detail::operation_family::receive && kind.has_source && op.source == MPI_PROC_NULL;
 }
 
-/// Whether making the call costs less than waking the worker for it. A worker without a core of its own does not sleep
-/// as long as there is much to do, or a core is idle; while it sleeps, a small message is MPI's own business.
+/// Whether making the call here costs less than waking the worker for it. A worker without its own
+/// core does not sleep while there is much to do or a core is idle. While it sleeps, a small
+/// message goes directly to MPI.
 [[nodiscard]] inline bool is_for_caller(const commtask_op& op) noexcept {
     const detail::operation_family family = detail::operation_of(op.kind).family;
     const bool receives = family == detail::operation_family::receive;
-    // In a trace it is a task, or it would be missing there.
+    // With a trace the call becomes a task: otherwise the trace would lack it.
     if (detail::tracer::current() != nullptr) return false;
     if (current.waiting.worker_is_reserved || (!receives && family != detail::operation_family::send)) return false;
     const commtask_side& buffer = receives ? op.recv : op.send;
@@ -71,7 +76,8 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     return buffer.count * type_bytes < detail::tuning::woken_for_bytes;
 }
 
-/// MPI has a message that is no task, or has completed it: the ranks of the node that wait for it are rung all the same. In a section.
+/// For a message that is no task, or that MPI has completed: rings the ranks of the node that wait
+/// for it. The caller is in a section.
 inline void ring_waiting_ranks(const commtask_op& op) noexcept {
     detail::context* const runtime = detail::context::running();
     if (runtime == nullptr || runtime->bells() == nullptr) return;
@@ -81,7 +87,7 @@ inline void ring_waiting_ranks(const commtask_op& op) noexcept {
     detail::visit_waiting_ranks(op, *queue->node, [&](std::size_t place) { runtime->bells()->ring(place); });
 }
 
-/// A nonblocking call. `native(MPI_Request*)` is the MPI's own.
+/// A nonblocking call. `native(MPI_Request*)` calls MPI's own function.
 template <typename Native>
 int post(commtask_op op, MPI_Request* request, Native&& native) {
     op.reserved = detail::flag_is_call;
@@ -107,9 +113,10 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
     });
 }
 
-/// Asks MPI for a request of a blocking call. MPICH reports what it finds to the handler of MPI_COMM_WORLD, and the blocking
-/// call to that of its communicator: the caller raises the error there.
-/// @return whether it has ended; `code` says how.
+/// Tests the request of a blocking call. MPICH reports an error of the test to the handler of
+/// MPI_COMM_WORLD, but an error of the blocking call to the handler of its communicator. The test
+/// is therefore silent, and the caller raises the error on the communicator.
+/// @return whether the request has ended; `code` says how
 [[nodiscard]] inline bool test_quietly(MPI_Request& request, MPI_Status* status, int& code) {
     const detail::errors_come_back scope;
     int has_ended = 0;
@@ -117,8 +124,8 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
     return code != MPI_SUCCESS || has_ended != 0;
 }
 
-/// A blocking call made nonblocking where it was made, without a task.
-/// @param comm  whose handler hears of an error
+/// Makes a blocking call as a nonblocking one on the calling thread, without a task.
+/// @param comm  its handler gets an error
 template <typename Twin>
 int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -128,31 +135,32 @@ int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
     return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 
-/// A blocking collective that a callback of the program makes, or MPI-IO, or a program whose worker was left behind. The other ranks
-/// may make it outside of any callback, and have their workers: there it is the nonblocking one, and MPI matches no blocking
-/// collective with that.
+/// A blocking collective that is called in a callback of the program, by MPI-IO, or in a program
+/// whose worker was abandoned. If another rank makes the call outside of any callback and with a
+/// worker, the call is a nonblocking collective there. MPI does not match a nonblocking collective
+/// with a blocking one, so the call must be nonblocking here, too.
 template <typename Real, typename Twin>
 int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     if (current.state.load() == workers::none || detail::in_progress_call()) return real();
     return run_twin(comm, MPI_STATUS_IGNORE, twin);
 }
 
-/// Whether a blocking call need not be a task from the start. A message need not: it has no turn. A collective must not start
-/// before one that waits for its turn.
-/// The caller has the progress locks.
+/// Whether a blocking call may start here, before it becomes a task. A message may, since it has no
+/// turn in program order. A collective must not start before one that waits for its turn. The
+/// caller has the progress locks.
 [[nodiscard]] inline bool may_start_here(const commtask_op& op) noexcept {
     const detail::operation_traits& kind = detail::operation_of(op.kind);
     if (kind.family == detail::operation_family::send || kind.family == detail::operation_family::receive) return true;
     if (kind.ordered_in != detail::order_class::collectives) return false;
     detail::context* const runtime = detail::context::running();
-    if (runtime == nullptr) return true; // left behind meanwhile: the calls are MPI's own
+    if (runtime == nullptr) return true; // abandoned meanwhile: calls go directly to MPI
     const detail::comm_queue* const queue = runtime->comms().find(op.comm);
     return queue == nullptr || !queue->order.has_open();
 }
 
-/// A blocking call. `twin(MPI_Request*)` is the MPI's own nonblocking function. Most end in the moment in which they are
-/// made, and then are no task; the others become one, so that threads wait for each other's calls without disturbing them. So
-/// are all that nodes announce.
+/// A blocking call. `twin(MPI_Request*)` calls MPI's nonblocking function. Most calls complete at
+/// once and become no task. The others become tasks, so that threads wait for each other's calls
+/// without disturbing them.
 template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     op.reserved = detail::flag_is_call;
@@ -181,7 +189,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
             });
         if (how == in_passing::ended && code == MPI_SUCCESS) traced.ended(status_kept);
         if (how == in_passing::ended) return code == MPI_SUCCESS || is_reported ? code : raise(comm, code);
-        if (how == in_passing::open) { // the rest of the operation is for reports
+        if (how == in_passing::open) { // the other fields of the operation are for reports
             op.array_form = op.kind;
             op.kind = COMMTASK_OP_ATTACH;
             op.result = &request;

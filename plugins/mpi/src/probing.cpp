@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Probes look where the program called, after all receives that it posted before have been issued: a message that one of
-// those takes must not be seen. Between looks the lane is driven.
+// Probes run on the calling thread, after all receives that it posted before have been issued: a
+// probe must not see a message that one of these receives takes. The lanes make progress between
+// polls.
 #include "own.hpp"
 #include "sections.hpp"
 

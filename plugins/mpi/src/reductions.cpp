@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's reductions. MPI may run their functions in any call of any thread, whose lock it then has in hand with
-// MPI_THREAD_MULTIPLE: who waits for a task in such a function is refused, whatever call it is in.
+// The program's reduction functions. MPI may run them in any call of any thread, and with
+// MPI_THREAD_MULTIPLE it then holds its lock. In such a function, a wait for a task is therefore
+// refused in every call.
 #include "own.hpp"
 #include "sections.hpp"
 #include "stand_ins.hpp"

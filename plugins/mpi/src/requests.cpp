@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of an array of requests. Its vectors are of one call; a program that waits for thousands at once pays for one
-// allocation, not for one per request.
+// The requests of an array. The vectors live for one call: a program that waits for thousands of
+// requests at once pays for one allocation, not for one per request.
 #include "requests.hpp"
 
 namespace commtask::interposer {

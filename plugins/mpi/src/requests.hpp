@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program's array of requests is a mixture: handles of tasks, persistent requests whose task is on its way, and
-// requests of the MPI's own (generalized, file, one-sided, inactive, null). This says which is which, and completes them.
+// An array of requests can mix handles of tasks, active persistent requests, and native requests:
+// those of MPI itself (generalized, file, one-sided, inactive, null). This module separates the
+// three kinds and completes them.
 #pragma once
 
 #include "handles.hpp"
@@ -14,11 +15,11 @@
 
 namespace commtask::interposer {
 
-/// What is known of a request. The task is null if MPI has to be asked.
+/// The task and the owner of a request. The task is null if MPI must be asked.
 struct tracked_request {
     commtask_t task = COMMTASK_NULL;
-    slot* holder = nullptr;     ///< Of a handle of ours.
-    persistent* kept = nullptr; ///< Of an active persistent request.
+    slot* holder = nullptr;     ///< If it is a handle of the interposer.
+    persistent* kept = nullptr; ///< If it is an active persistent request.
 };
 
 [[nodiscard]] inline tracked_request tracked(MPI_Request request) noexcept {
@@ -32,7 +33,7 @@ struct tracked_request {
     return {kept->task, nullptr, kept};
 }
 
-/// The program's handle after its task has ended: null, or inactive.
+/// Sets the program's handle after its task has ended: to null, or to inactive.
 inline void let_go(const tracked_request& of, MPI_Request& request) noexcept {
     if (of.holder != nullptr) {
         of.holder->task = COMMTASK_NULL;
@@ -43,7 +44,8 @@ inline void let_go(const tracked_request& of, MPI_Request& request) noexcept {
     }
 }
 
-/// An array, the task of each of its requests, and the requests that are the MPI's own side by side for its functions.
+/// An array of requests: the task of each, and the native requests side by side for MPI's
+/// functions.
 class batch {
 public:
     batch(int count, MPI_Request* requests);
@@ -55,18 +57,19 @@ public:
         return tracked_[static_cast<std::size_t>(index)];
     }
 
-    /// Whether all tasks have ended. Looks on where it stopped.
+    /// Whether all tasks have ended. Each call continues where the last one stopped.
     [[nodiscard]] bool have_all_ended() noexcept;
-    /// The first task that has ended; count() if none has.
+    /// The index of the first task that has ended; count() if none has.
     [[nodiscard]] int first_ended() const noexcept;
 
-    /// The requests of MPI itself, null ones left out; and where each came from.
+    /// The native requests without null ones, and the index of each in the program's array.
     [[nodiscard]] std::vector<MPI_Request>& natives() noexcept { return natives_; }
     [[nodiscard]] int place_of_native(int which) const noexcept { return places_[static_cast<std::size_t>(which)]; }
-    /// Writes what MPI made of its requests back into the program's array.
+    /// Writes the native requests, as MPI has changed them, into the program's array.
     void return_natives() noexcept;
 
-    /// Collects the task at `index`. @return its error code; its handler is not called.
+    /// Completes the request of the ended task at `index`.
+    /// @return the task's error code; no handler is called
     [[nodiscard]] int collect(int index, MPI_Status* status, error_home& home_of_error);
 
 private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the real function behind each wrapper, and a tool that is linked to the program behind us in the loader's order.
-// Such a tool defines MPI_X and calls PMPI_X, and expects to be asked first; our MPI_X, which the loader found before it,
-// hands the call to the tool, which comes back through our PMPI_X.
+// Finds the real function behind each wrapper, and a profiling tool that is linked to the program
+// and comes after this library in the loader's order. Such a tool defines MPI_X, calls PMPI_X, and
+// expects to be called first. The loader finds this library's MPI_X before the tool's. This
+// library's MPI_X therefore calls the tool, which then calls this library's PMPI_X.
 #pragma once
 
 #include "lookups.hpp"
@@ -11,7 +12,7 @@
 
 namespace commtask::interposer {
 
-/// Fills all pointers; written by generate.py.
+/// Sets all function pointers; written by generate.py.
 void resolve_all() noexcept;
 
 /// @param profiling_name  "PMPI_X"

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a thread of the program calls MPI. Below the program MPI has MPI_THREAD_SERIALIZED, so a thread that calls it holds the lane's
-// progress lock; a program that asked for MPI_THREAD_MULTIPLE gets it below too, and then a call that can only block does so without
-// the progress lock, beside the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has the progress locks of all of
-// them. A section is such a call's scope: on entry everything that was posted before has been issued, so that MPI sees the calls in
-// the program's order. Calls that MPI or the runtime make from inside one pass through.
+// How a thread of the program calls MPI. MPI runs with MPI_THREAD_SERIALIZED, so a thread that
+// calls it holds the lane's progress lock. If the program asked for MPI_THREAD_MULTIPLE, MPI has
+// that level, and a call that has only a blocking form runs without the progress lock, concurrently
+// with the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has the progress
+// locks of all lanes.
+//
+// A section is the scope of such a call. On entry, all operations that were posted before are
+// issued, so that MPI sees the calls in the program's order. Calls that MPI or the runtime makes
+// inside a section go directly to MPI.
 #pragma once
 
 #include "api/context.hpp"
@@ -23,64 +27,78 @@
 
 namespace commtask::interposer {
 
-/// What a thread is doing for us.
+/// The state of a thread in this library.
 struct thread_state {
-    int depth = 0; ///< Sections that it is in; the outermost one may have the progress lock.
+    /// The number of sections that the thread is in; the outermost one may have the progress lock.
+    int depth = 0;
     unsigned n_sections = 0;
-    unsigned call = 0; ///< The wrapper that the program called, from 1; 0: none.
-    /// An error that ends the program when the call is out of MPI, whose lock it has in hand until then.
+    unsigned call = 0; ///< Number of the wrapper that the program called, from 1; 0: none.
+    /// A fatal error. The program ends when the call has left MPI, which holds its lock until then.
     MPI_Comm fatal_comm = MPI_COMM_NULL;
     int fatal_code = MPI_SUCCESS;
 };
 inline thread_local thread_state mine;
 
-/// What became of the workers. All ranks have them or none has, so what ranks must do alike goes by that; a rank's own may be left
-/// behind, so what only this one does goes by its lanes.
+/// The state of the workers. All ranks have workers or none has, so actions that all ranks must
+/// take alike depend on this state. Actions of this rank alone depend on its lanes, since the
+/// workers of a single rank may be abandoned.
 enum class workers : std::uint8_t {
-    none,        ///< Not started, or MPI is over, or this is a forked child -> MPI_Init (there).
-    there,       ///< They serve -> commtask_finalize, or MPI_Finalize after it was forgotten (asked).
-    asked,       ///< A thread waits for the end of what they do for the program -> that thread (there, left_behind).
-    left_behind, ///< One is inside a function of the program's for ever, and the calls are MPI's own -> MPI_Finalize (none).
+    none,  ///< Not started, MPI is finalized, or a forked child. Next: MPI_Init -> there.
+    there, ///< In service. Next: commtask_finalize, or MPI_Finalize without it -> asked.
+    /// A thread waits until the workers' work for the program has ended. Next: that thread -> there
+    /// or left_behind.
+    asked,
+    /// A worker never returns from a function of the program; calls go directly to MPI. Next:
+    /// MPI_Finalize -> none.
+    left_behind,
 };
 
-/// Between MPI_Init and MPI_Finalize. Written by those two, read by every call.
+/// The state between MPI_Init and MPI_Finalize. Every call reads it.
 struct interposed_program {
-    std::atomic<detail::lane_set*> lanes{nullptr}; ///< Null: calls go straight to MPI.
+    std::atomic<detail::lane_set*> lanes{nullptr}; ///< Null: calls go directly to MPI.
     std::atomic<workers> state{workers::none};
     detail::waiting_policy waiting;
-    bool lets_threads_in = false;        ///< MPI_THREAD_MULTIPLE below.
-    spin_limit patience;                 ///< Of blocking calls.
-    MPI_Status empty_status{};           ///< What a null request's wait gives.
-    bool waitall_writes_success = false; ///< This MPI's MPI_Waitall writes MPI_ERROR also when nothing has failed.
-    /// The lanes after the program's exit() has begun: their workers are kept out of MPI.
+    bool lets_threads_in = false; ///< MPI has MPI_THREAD_MULTIPLE.
+    spin_limit patience;          ///< Polls of a blocking call.
+    MPI_Status empty_status{};    ///< The result of a wait for a null request.
+    /// MPI_Waitall writes MPI_ERROR even if nothing has failed.
+    bool waitall_writes_success = false;
+    /// The lanes after the program's exit() has begun; their workers are kept out of MPI.
     std::atomic<detail::lane_set*> parked_lanes{nullptr};
 };
-/// Initialised before any code runs: a library's constructor may call MPI_Init before ours.
+/// Initialised before any code runs: a library's constructor may call MPI_Init before this
+/// library's constructor runs.
 inline constinit interposed_program current;
 
-/// A call that the program makes although its exit() has begun, from a handler that was registered early: on the thread that
-/// ends the program the worker goes on once more, until the next handler. @return null on any other thread.
+/// For a call that the program makes although its exit() has begun, in a handler that was
+/// registered early. On the thread that ends the program, the workers resume until the next handler
+/// runs.
+/// @return null on any other thread
 [[nodiscard]] detail::lane_set* unpark() noexcept;
 
-/// Null before MPI_Init and after MPI_Finalize.
+/// Null before MPI_Init and after MPI_Finalize. The acquires pair with the releases in
+/// lifecycle.cpp and sharing.cpp, which store the lanes.
 [[nodiscard]] inline detail::lane_set* active_lanes() noexcept {
     detail::lane_set* const lanes = current.lanes.load(std::memory_order_acquire);
     if (lanes != nullptr || current.parked_lanes.load(std::memory_order_acquire) == nullptr) return lanes;
     return unpark();
 }
 
-/// Whether a call comes from below: from MPI, a callback that it runs, or a driver.
+/// Whether a call comes from below the program: from MPI, from a callback that MPI runs, or from a
+/// progress call.
 [[nodiscard]] inline bool comes_from_below() noexcept { return mine.depth > 0 || detail::in_progress_call(); }
 
-/// Or whether there is no worker.
+/// Whether a call goes directly to MPI: it comes from below, or there is no worker.
 [[nodiscard]] inline bool passes_through() noexcept { return comes_from_below() || active_lanes() == nullptr; }
 
-/// Whether a blocking call waits for the progress locks though others do so already, instead of becoming a task: the workers may be left
-/// behind, and nobody would complete the task.
+/// Whether a blocking call waits for the progress locks although other threads wait for them, too,
+/// instead of becoming a task. The workers may be abandoned, and then no thread would complete the
+/// task.
 [[nodiscard]] inline bool must_stay_a_call() noexcept { return current.state.load() == workers::asked; }
 
-/// MPI is this thread's as long as one of these lives. With MPI_THREAD_MULTIPLE MPICH has its lock in hand when it calls a function
-/// of the program's inside (but those of attributes, which are called in a blocking_section): who waits there is refused.
+/// While the object exists, this thread may call MPI. With MPI_THREAD_MULTIPLE, MPICH holds its
+/// lock while it calls a function of the program, except for those of attributes, which it calls in
+/// a blocking_section. A wait in such a function is refused.
 class progress_section {
 public:
     progress_section() noexcept : lanes_(active_lanes()), refused_(current.lets_threads_in && mine.depth == 0) {
@@ -93,7 +111,7 @@ public:
         if (lanes_->take_all_locks()) {
             for (detail::lane& each : *lanes_) each.engine.take_in_and_start();
         } else {
-            lanes_ = nullptr; // they were left behind: the calls are MPI's own from here on
+            lanes_ = nullptr; // abandoned: from here on, calls go directly to MPI
         }
     }
     progress_section(const progress_section&) = delete;
@@ -103,7 +121,8 @@ public:
             --mine.depth;
             return;
         }
-        // Threads that call MPI in a loop would keep everybody's tasks from ending: external callers go before drivers.
+        // External callers take precedence over progress threads, so threads that call MPI in a
+        // loop would keep all tasks from ending.
         if (lanes_->has_work() && ++mine.n_sections % detail::tuning::calls_between_progress == 0) lanes_->progress();
         --mine.depth;
         for (detail::lane& each : *lanes_) {
@@ -119,7 +138,8 @@ private:
     detail::refused_waits refused_;
 };
 
-/// Like progress_section, for calls that may block until other processes act: other threads go on where MPI permits it.
+/// Like progress_section, for calls that may block until other processes act: other threads
+/// continue where MPI permits it.
 class blocking_section {
 public:
     blocking_section() noexcept {
@@ -146,16 +166,18 @@ private:
         for (detail::lane& each : *lanes) each.engine.lock.add_blocked_outside(by);
     }
 
-    std::optional<progress_section> holder_; ///< None: other threads may call MPI meanwhile.
+    std::optional<progress_section> holder_; ///< Empty: other threads may call MPI meanwhile.
 };
 
-/// Whether this thread may drive: it is in a section that took the progress lock, and in no pass.
+/// Whether this thread may make progress: it is in a section that took the progress lock, and in no
+/// progress call.
 [[nodiscard]] inline bool has_lock(const detail::lane_set* lanes) noexcept {
     return lanes != nullptr && lanes->is_held_by_me() && !detail::in_progress_call();
 }
 
-/// The lanes, for a thread that waits. Without one the program ends on another thread, and nobody will complete anything
-/// any more: natively this thread would be in MPI. @return null if they were left behind: the calls are MPI's own
+/// The lanes, for a thread that waits. Without lanes, another thread is ending the program, and no
+/// task will complete. The calling thread then pauses: without commtask it would be inside MPI.
+/// @return null if the lanes were abandoned: calls go directly to MPI
 [[nodiscard]] inline detail::lane_set* lanes_for_waiting() noexcept {
     for (;;) {
         if (detail::lane_set* const lanes = active_lanes()) return lanes;
@@ -164,17 +186,18 @@ private:
     }
 }
 
-/// Makes a call and looks whether it ends soon, holding the progress locks for a while at a time. The caller is in no section.
-/// @param start  bool(): false if it may not be made here after all
-/// @param look  bool(): whether it has ended
+/// Makes a call and polls it for a while, to see whether it ends soon. The thread has the progress
+/// locks for a limited time in each turn. The caller is in no section.
+/// @param start  bool(): false if the call may not be made here after all
+/// @param look  bool(): whether the call has ended
 enum class in_passing : std::uint8_t { refused, open, ended };
 template <typename Start, typename Look>
 [[nodiscard]] in_passing start_in_passing(Start&& start, Look&& look) {
     for (unsigned turn = 0; turn < detail::tuning::turns_in_passing; ++turn) {
         if (turn > 0) sched_yield();
-        // Before the section: nobody may sleep with the progress lock in hand.
+        // Before the section: no thread may sleep with the progress lock.
         detail::lane_set* const lanes = turn == 0 ? lanes_for_waiting() : active_lanes();
-        // Left behind: its request is not to wait for ever.
+        // Abandoned: the call's request must not wait for ever.
         if (lanes == nullptr) return turn == 0 ? in_passing::refused : in_passing::open;
         const progress_section section;
         if (turn == 0 && !start()) return in_passing::refused;
@@ -186,7 +209,7 @@ template <typename Start, typename Look>
                 return in_passing::ended;
             }
             if (i % detail::tuning::steps_in_a_row == 0 && has_lock(lanes))
-                lanes->progress(); // what other threads have posted does not wait for this call
+                lanes->progress(); // tasks of other threads do not wait for this call
             is_disturbed = lanes->has_callers();
         }
         if (!is_disturbed) current.patience.was_in_vain();
@@ -194,21 +217,23 @@ template <typename Start, typename Look>
     return in_passing::open;
 }
 
-/// The result of a call made inside a section.
+/// The result of a call that is made in a section.
 template <typename Section, typename Call>
 [[nodiscard]] auto inside(Call&& call) {
     const Section section;
     return call();
 }
 
-/// The code of a call, and what is to be kept of one that has succeeded.
+/// Calls `note` if a call has succeeded.
+/// @return the code of the call
 template <typename Note>
 int noted(int code, Note&& note) {
     if (code == MPI_SUCCESS) note();
     return code;
 }
 
-/// Looks again and again until `look()`, which may call MPI: it holds the progress lock meanwhile. Drives the lane between looks.
+/// Polls until `look()` is true. `look()` may call MPI: the thread has the progress locks then. The
+/// lanes make progress between polls.
 template <typename Look>
 void poll_until(Look&& look) {
     for (unsigned i = 1;; ++i) {
@@ -227,13 +252,13 @@ void wait_for_tasks(IsDone&& is_done) {
     if (is_done()) return;
     detail::lane_set* const lanes = lanes_for_waiting();
     if (lanes != nullptr) detail::wait_in_library(*lanes, current.waiting, -1, is_done);
-    while (!is_done()) pause(); // left behind with this task
+    while (!is_done()) pause(); // abandoned with this task
 }
 
-/// Looks once at what MPI has completed, unless `is_done()` already: a test must find what had ended when it was called,
-/// whether the worker has seen it yet or not.
-/// @param for_each_task  void(look): calls bool look(task&), which says whether it has ended, for the tasks that the test is
-///                       about, as far as it must know.
+/// Polls MPI once, unless `is_done()` already: a test must find each operation that had ended when
+/// the test was called, whether the worker has seen it or not.
+/// @param for_each_task  void(look): for the tasks of the test, calls bool look(task&), which says
+///     whether the task has ended, as far as the test must know
 template <typename IsDone, typename ForEachTask>
 void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     if (is_done() || detail::in_progress_call()) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtime's own commtask_init and commtask_finalize are compiled under other names, and these stand in their place. The end of
-// the program's use waits for the program's tasks, but not for the requests that its MPI calls left open.
+// The runtime's own commtask_init and commtask_finalize are compiled under other names, and these
+// functions replace them. When the program ends its use of commtask, it waits for its tasks, but
+// not for requests that its MPI calls left open.
 #include "sharing.hpp"
 
 #include "post.hpp"
@@ -25,19 +26,21 @@ int commtask_runtime_finalize(void) noexcept;
 namespace commtask::interposer {
 namespace {
 
-/// Of its settings these two are the program's own.
+/// The two settings of the program's own commtask_init.
 struct programs_use {
-    std::uint64_t limit_ns = 0; ///< Of its commtask_finalize.
+    std::uint64_t limit_ns = 0; ///< Time limit of its commtask_finalize.
     std::int64_t verbose = 0;
 };
 
-bool is_ours = false; ///< The runtime in force was started by MPI_Init.
+bool is_ours = false; ///< MPI_Init started the runtime that is in use.
 programs_use use;
 
-/// Its worker is inside a function of the program's for ever: from here on the program's calls are MPI's own.
+/// A worker never returns from a function of the program: from here on, the program's calls go
+/// directly to MPI.
 void leave_behind() {
-    current.state.store(workers::left_behind); // first: who finds no lanes asks why
-    // release: partner of the acquire in active_lanes().
+    // Before the lanes: a thread that finds no lanes reads the state.
+    current.state.store(workers::left_behind);
+    // release: pairs with the acquire in active_lanes().
     current.lanes.store(nullptr, std::memory_order_release);
 }
 
@@ -64,7 +67,7 @@ void leave_behind() {
     return is_over != 0;
 }
 
-/// Why this rank alone would refuse.
+/// The code with which this rank alone would refuse.
 [[nodiscard]] int check_init(const commtask_config* config, detail::config& settings) {
     const int code = detail::guarded([&] { return detail::collect_settings(settings, config, false); });
     if (code != COMMTASK_OK) return code;
@@ -73,7 +76,7 @@ void leave_behind() {
                           "the worker of commtask-run is still inside a call that did not come back before");
 }
 
-/// Collective, as the runtime's own start is: the ranks begin their use together, or none does.
+/// Collective, like the runtime's own start: all ranks begin their use together, or none does.
 [[nodiscard]] detail::start_outcome collective_begin_use(const commtask_config* config) {
     detail::config settings;
     struct {
@@ -97,7 +100,7 @@ void leave_behind() {
 
 int start_runtime(bool is_quiet) {
     commtask_config config = COMMTASK_CONFIG_INIT;
-    // What the program left behind is MPI's to wait for, in MPI_Finalize: the runtime gives it back soon.
+    // MPI_Finalize waits for requests that the program left open: the runtime gives them up soon.
     config.finalize_timeout_s = 0.5;
     if (is_quiet) config.verbose = COMMTASK_ZERO;
     const detail::start_outcome how = detail::collective_start(&config);
@@ -111,7 +114,8 @@ int start_runtime(bool is_quiet) {
 
 bool answers() {
     if (active_lanes() == nullptr) return false;
-    if (detail::context::current() == nullptr) return true; // the worker runs nothing of the program's
+    // The worker runs no function of the program.
+    if (detail::context::current() == nullptr) return true;
     current.state.store(workers::asked);
     const bool is_left_behind = detail::context::running()->is_left_behind(use.limit_ns, use.verbose);
     if (is_left_behind) {

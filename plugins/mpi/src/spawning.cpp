@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that a program starts must run under the interposer too: a blocking collective of ours is MPI's nonblocking
-// one, which does not match the blocking one of a process that calls MPI directly. So the command becomes commtask-run,
-// with the command as its argument.
+// Processes that a program spawns must run under the interposer, too. The interposer turns a
+// blocking collective into MPI's nonblocking one, which does not match the blocking one of a
+// process that calls MPI directly. The command is therefore replaced by commtask-run, with the
+// command as its argument.
 #include "own.hpp"
 #include "sections.hpp"
 
@@ -13,13 +14,15 @@
 namespace commtask::interposer {
 namespace {
 
-/// The path of commtask-run, which it leaves in the environment; null if the library was preloaded by hand.
+/// The path of commtask-run, from the environment variable that it sets; null if the library was
+/// preloaded by hand.
 [[nodiscard]] const char* path_of_commtask_run() noexcept {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that changes its environment then has that fault natively too.
+    // A program that changes its environment meanwhile has that fault without commtask, too.
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
     return std::getenv("COMMTASK_RUN");
 }
 
-/// The arguments of commtask-run: the command, and what it is given.
+/// The arguments of commtask-run: the command and its arguments.
 [[nodiscard]] std::vector<char*> arguments_for(char* command, char* const* given) {
     std::vector<char*> arguments{command};
     for (; given != nullptr && *given != nullptr; ++given) arguments.push_back(*given);
@@ -27,7 +30,7 @@ namespace {
     return arguments;
 }
 
-/// Only the root's command counts; elsewhere it may be anything.
+/// Only the root's command counts; on other ranks it may have any value.
 [[nodiscard]] bool is_root(MPI_Comm comm, int root) noexcept {
     int rank = MPI_PROC_NULL;
     return MPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;

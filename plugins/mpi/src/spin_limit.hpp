@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often a blocking call looks before it yields. Threads of two ranks that answer each other lose step by a yield; ranks
-// that share a core need it. So it is learned, by all threads of a rank together: an answer that came while a call looked is
-// worth looking longer for; one that did not come is not.
+// How often a blocking call polls before it yields. A yield delays threads of two ranks that answer
+// each other, but ranks that share a core need it. The limit is therefore learned, by all threads
+// of a rank together: it grows if an answer came while a call polled, and shrinks if none came.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -18,7 +18,8 @@ public:
 
     [[nodiscard]] unsigned now() const noexcept { return looks_.load(std::memory_order_relaxed); }
 
-    /// The answer came before any yield, at this look. At one of the first few, patience has nothing to do with it.
+    /// The answer came before any yield, at this poll. If that was one of the first few polls, the
+    /// limit did not matter and stays.
     void was_answered_after(unsigned n_looks) noexcept {
         if (const unsigned before = now(); n_looks > before / 8 && before < most) set(2 * before);
     }
@@ -27,7 +28,7 @@ public:
     }
 
 private:
-    // relaxed, and not exact: when threads learn at once, one of them has learned for nothing.
+    // relaxed, and not exact: if threads learn at once, the update of one is lost.
     void set(unsigned looks) noexcept { looks_.store(looks, std::memory_order_relaxed); }
 
     std::atomic<unsigned> looks_{least};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sets are found by their first request, and are compared whole: a program that starts a part of one has another set. A plan that
-// is not wanted any more may be running still: it is kept until its run is over, and destroyed when another set changes.
+// A set is found by its first request and is compared as a whole: a program that starts a part of a
+// set has another set. A plan that is no longer wanted may still be running: such a plan is kept
+// until its run has ended, and destroyed when another set changes.
 #include "start_sets.hpp"
 
 #include "api/context.hpp"
@@ -27,22 +28,24 @@ struct plan_left {
     commtask_t run;
 };
 struct book {
-    std::mutex mutex; ///< Guards the sets' being, each request's set, and the rest. Nobody calls MPI with it in hand.
+    /// Guards the lifetime of the sets, each request's set, and the rest. No thread calls MPI while
+    /// it holds it.
+    std::mutex mutex;
     std::vector<plan_left> left;
 };
 book& all() {
-    static book* const made = new book; // calls may come during exit
+    static book* const made = new book; // never destroyed: calls may come during exit
     return *made;
 }
 
-/// Its members are of no set any more. The caller has the mutex.
+/// The members of the set belong to no set from now on. The caller holds the mutex.
 void dissolve(start_set* set) {
     const std::unique_ptr<start_set> dissolved{set};
     for (persistent* const member : set->members) member->set = nullptr;
     if (set->plan != COMMTASK_PLAN_NULL) all().left.push_back({set->plan, set->run});
 }
 
-/// No driver knows of it any more.
+/// No progress thread uses the plan any more.
 void destroy(commtask_plan_s& plan) {
     detail::context* const runtime = detail::context::running();
     if (runtime == nullptr) return;
@@ -51,7 +54,7 @@ void destroy(commtask_plan_s& plan) {
     detail::plan_book::destroy(plan);
 }
 
-/// Destroys the plans that were left and whose runs are over.
+/// Destroys the plans of dissolved sets whose runs have ended.
 void destroy_those_left() {
     std::vector<plan_left> over;
     {
@@ -69,13 +72,13 @@ void destroy_those_left() {
     }
 }
 
-/// The program has started these together for the first time.
+/// The program has started these requests together for the first time.
 void remember(std::span<const MPI_Request> requests) {
     auto made = std::make_unique<start_set>();
     made->requests.assign(requests.begin(), requests.end());
     for (const MPI_Request request : requests) {
         persistent* const member = request == MPI_REQUEST_NULL ? nullptr : persistents::find(request);
-        if (member == nullptr) return; // MPI has to say what is wrong
+        if (member == nullptr) return; // MPI must report the error
         made->members.push_back(member);
     }
     std::vector<persistent*> sorted = made->members;
@@ -89,13 +92,14 @@ void remember(std::span<const MPI_Request> requests) {
     [[maybe_unused]] const start_set* const is_its_members = made.release();
 }
 
-/// @return null: they are not started together for the second time
+/// @return null: the requests were not started together before
 [[nodiscard]] start_set* find(persistent& first, std::span<const MPI_Request> requests) {
     const std::lock_guard guard{all().mutex};
     return first.set != nullptr && std::ranges::equal(first.set->requests, requests) ? first.set : nullptr;
 }
 
-/// A communicator that is striped has no lane of its own: which one a member goes by is the matter of the thread that starts it.
+/// A communicator with striping has no lane of its own: the thread that starts a member chooses the
+/// lane.
 [[nodiscard]] bool add_members(const start_set& set, detail::context& runtime, commtask_plan_s& to) {
     for (persistent* const each : set.members) {
         int code = COMMTASK_OK;
@@ -109,7 +113,7 @@ void remember(std::span<const MPI_Request> requests) {
     return true;
 }
 
-/// @return false: the set is for one by one
+/// @return false: the requests of the set must be started one by one
 [[nodiscard]] bool make_plan(start_set& set) {
     detail::context& runtime = *detail::context::running();
     auto made = std::make_unique<commtask_plan_s>();

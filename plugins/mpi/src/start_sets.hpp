@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Persistent requests that the program starts together. The second MPI_Startall of the same ones makes a plan of them, which from
-// then on is one post, whatever their number; its members are the tasks that MPI_Start of each would have posted, so waits and
-// tests see no difference. The price is that a set of which one is freed, or is started with others, has to be found anew.
+// Persistent requests that the program starts together. The second MPI_Startall of the same
+// requests makes a plan of them. From then on one post starts them all, whatever their number. The
+// plan's members are the tasks that MPI_Start of each request would have posted, so waits and tests
+// see no difference. The cost: a set must be found again after one of its requests was freed or
+// started with others.
 #pragma once
 
 #include "persistent.hpp"
@@ -13,22 +15,23 @@
 
 namespace commtask::interposer {
 
-/// What the program has started together, in its order. Its threads take turns on it.
+/// Requests that the program has started together, in its order. Its threads use a set one at a
+/// time.
 struct start_set {
     std::vector<MPI_Request> requests;
     std::vector<persistent*> members;
     commtask_plan_t plan = COMMTASK_PLAN_NULL; ///< From the second start on.
-    commtask_t run = COMMTASK_NULL;            ///< The last one's task, with a reference.
-    bool is_for_one_by_one = false;            ///< No plan can keep MPI's order of them.
+    commtask_t run = COMMTASK_NULL;            ///< The task of the last run, with a reference.
+    bool is_for_one_by_one = false;            ///< No plan can keep MPI's order of the requests.
 };
 
 namespace start_sets {
 
 /// MPI_Startall by one post.
-/// @return false: nothing was started; the requests are to be started one by one, where MPI says what is wrong
+/// @return false: nothing was started; start the requests one by one, so that MPI reports errors
 [[nodiscard]] bool start(int count, const MPI_Request* requests);
 
-/// The program frees the request: those that were started with it are no set any more.
+/// The program frees the request: the requests that were started with it are no longer a set.
 void leave(persistent& freed);
 
 } // namespace start_sets

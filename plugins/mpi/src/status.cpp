@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statuses are copied from where the transport keeps what MPI wrote. A task that was canceled before MPI saw it has none:
-// it gets the empty one, marked as canceled.
+// Statuses are copied from the memory where the transport keeps the statuses that MPI wrote. A task
+// that was canceled before MPI saw it has none: it gets the empty status, marked as canceled.
 #include "status.hpp"
 
 #include "api/context.hpp"
@@ -15,7 +15,7 @@ namespace commtask::interposer {
 
 void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     if (status == MPI_STATUS_IGNORE || status == nullptr)
-        return; // null is an error for MPI, and here no reason to crash
+        return; // null is an error in MPI, but no reason to crash here
     const int error_of_program = status->MPI_ERROR;
     const bool is_canceled = ended.life.state() == detail::task_state::canceled;
     const bool was_seen = ended.run.now == detail::phase::ended;
@@ -23,7 +23,7 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     const auto* const kept = kind.takes_start_function ? static_cast<const persistent*>(ended.op.result) : nullptr;
 #ifdef MPICH_VERSION
     if (kept != nullptr ? kept->is_send : kind.family == detail::operation_family::send) {
-        // MPICH leaves all else as the program had it.
+        // MPICH leaves the other fields as the program set them.
         MPI_Status_set_cancelled(status, is_canceled ? 1 : 0);
         return;
     }

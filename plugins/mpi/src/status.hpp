@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a task ended, as MPI says it: a status that MPI itself filled, and an error that goes to the program's handler on
-// the thread that waited. A status' MPI_ERROR is the program's own unless several requests were waited for at once and
-// one failed, as in MPI.
+// How a task ended, in MPI's terms: a status that MPI itself filled, and an error that goes to the
+// program's handler on the waiting thread. As in MPI, the field MPI_ERROR keeps the program's value
+// unless several requests were waited for at once and one of them failed.
 #pragma once
 
 #include "core/lane.hpp"
@@ -18,7 +18,8 @@ namespace commtask::interposer {
     return which->life.state() != detail::task_state::open;
 }
 
-/// Copies all but MPI_ERROR, which is the program's own; null and inactive requests give current.empty_status.
+/// Copies all fields but MPI_ERROR, which keeps the program's value. Null and inactive requests get
+/// current.empty_status.
 inline void copy_but_error(const MPI_Status& from, MPI_Status* status) noexcept {
     if (status == MPI_STATUS_IGNORE) return;
     const int error_of_program = status->MPI_ERROR;
@@ -26,7 +27,7 @@ inline void copy_but_error(const MPI_Status& from, MPI_Status* status) noexcept 
     status->MPI_ERROR = error_of_program;
 }
 
-/// Fills all of a status but MPI_ERROR. The task has ended.
+/// Fills all fields of a status but MPI_ERROR. The task has ended.
 void write_status(const detail::task& ended, MPI_Status* status) noexcept;
 
 /// The task's MPI error code.
@@ -34,9 +35,10 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
     return ended.life.state() == detail::task_state::failed ? ended.result.error : MPI_SUCCESS;
 }
 
-/// Whose handler hears of the task's error.
+/// The object whose handler gets the task's error.
 [[nodiscard]] error_home home_of(const detail::task& ended) noexcept;
-/// The same of a call that takes several requests, or only asks about one: MPICH looks at no communicator there.
+/// The same for a call that takes several requests, or only queries one: MPICH then uses no
+/// request's communicator.
 [[nodiscard]] inline error_home home_of_one_of_several(const detail::task& ended) noexcept {
     const error_home home = home_of(ended);
 #ifdef MPICH_VERSION
@@ -45,8 +47,8 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
     return home;
 }
 
-/// Ends a wait for one task: writes the status, gives the task back, raises its error.
-/// @return what the MPI function returns.
+/// Ends a wait for one task: writes the status, releases the task, raises its error.
+/// @return the result of the MPI function
 [[nodiscard]] inline int finish_one(commtask_t task, MPI_Status* status) {
     write_status(*task, status);
     detail::raise_flags(task->result.flags);

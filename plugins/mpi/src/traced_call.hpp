@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's calls of MPI in a trace (COMMTASK_TRACE): when each began and ended, and the messages that were over so soon that
-// they were no task. Without a trace a call costs a load and a branch more.
+// The program's MPI calls in a trace (COMMTASK_TRACE): when each began and ended, and the messages
+// that ended so soon that they became no task. Without a trace, a call costs one load and one
+// branch more.
 #pragma once
 
 #include "api/context.hpp"
@@ -17,7 +18,8 @@
 
 namespace commtask::interposer {
 
-/// Keeps which function the program called, for the text of a fatal error, and ends the program if there was one.
+/// Records which function the program called, for the message of a fatal error. Ends the program if
+/// there was one.
 class named_call {
 public:
     explicit named_call(unsigned number) noexcept : outer_(std::exchange(mine.call, number + 1)) {}
@@ -33,7 +35,8 @@ private:
     unsigned outer_;
 };
 
-/// The call of this number, in the order of the wrappers, as long as one of these lives.
+/// Records the call with this number, in the order of the wrappers. The record lasts from the
+/// object's construction to its destruction.
 class traced_call {
 public:
     explicit traced_call(unsigned number) noexcept : named_(number) {
@@ -52,10 +55,11 @@ private:
     void end() const noexcept;
 
     named_call named_;
-    std::uint32_t name_ = 0; ///< Its number in traces; 0: there is none, or it is not worth it.
+    std::uint32_t name_ = 0; ///< The name's number in traces; 0: the call is not recorded.
 };
 
-/// A call that only looks, as MPI_Test does: programs make it so often that only long ones are worth a record.
+/// A call that only queries, as MPI_Test does. Programs make it so often that only long calls are
+/// recorded.
 class traced_look {
 public:
     explicit traced_look(unsigned number) noexcept : named_(number) {
@@ -78,8 +82,8 @@ private:
     std::uint64_t begin_ns_ = 0;
 };
 
-/// A blocking call that is tried in passing: when it ends there, it is a task in the trace all the same, since the other
-/// rank's may be one.
+/// A blocking call that is first tried without a task. If it ends there, the trace has it as a task
+/// all the same, since the call of the other rank may be a task.
 class traced_passing {
 public:
     explicit traced_passing(const commtask_op& op) noexcept : op_(op) {
@@ -87,12 +91,12 @@ public:
             begin();
     }
 
-    /// Where MPI is to put the status: the source may be known from there only.
+    /// The status to give to MPI: the source may be known only from it.
     [[nodiscard]] MPI_Status* status_for(MPI_Status* programs) noexcept {
         return traced_ != nullptr && programs == MPI_STATUS_IGNORE ? &own_ : programs;
     }
 
-    /// It has ended well.
+    /// The call has succeeded.
     void ended(const MPI_Status* status) noexcept {
         if (traced_ != nullptr) [[unlikely]]
             write(status);

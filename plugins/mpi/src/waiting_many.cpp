@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays of requests. What is left to MPI goes to its own functions in one piece, so that it fills statuses, calls handlers
-// and decides what inactive and null requests give. Arrays without any task are MPI's alone.
+// Arrays of requests. MPI's functions get all native requests of an array in one piece, so that MPI
+// fills statuses, calls handlers and decides the results for inactive and null requests. An array
+// without tasks goes to MPI as it is.
 #include "own.hpp"
 #include "polled.hpp"
 #include "requests.hpp"
@@ -22,18 +23,18 @@ namespace {
     return error_class == MPI_ERR_IN_STATUS;
 }
 
-/// Statuses of an array as the program gave it, or none.
+/// The program's array of statuses, or none.
 class status_array {
 public:
     explicit status_array(MPI_Status* first) noexcept : first_(first == MPI_STATUSES_IGNORE ? nullptr : first) {}
     [[nodiscard]] MPI_Status* at(int index) const noexcept {
         return first_ == nullptr ? MPI_STATUS_IGNORE : first_ + index;
     }
-    /// What MPI's function is to find in a status of its own: of a send it may write nothing.
+    /// The initial value of a status that MPI's function gets: for a send, MPI may write nothing.
     [[nodiscard]] MPI_Status copy_of(int index) const noexcept {
         return first_ == nullptr ? current.empty_status : first_[index];
     }
-    /// MPI_Waitall has completed the request at this place well, as all others.
+    /// MPI_Waitall has completed the request at this index, and all others, without an error.
     void set_success(int index) const noexcept {
         if (current.waitall_writes_success) set_error(index, MPI_SUCCESS);
     }
@@ -45,21 +46,22 @@ private:
     MPI_Status* first_;
 };
 
-/// Errors of several requests that ended in one call.
+/// The errors of several requests that ended in one call.
 class outcome_of_many {
 public:
-    /// The first one counts; no handler has been called.
+    /// The first error counts; no handler has been called.
     void add(int error, const error_home& home) noexcept {
         if (error == MPI_SUCCESS || has_error()) return;
         code_ = MPI_ERR_IN_STATUS;
         home_ = home;
     }
-    /// @param code  what MPI's function returned, on requests of its own
+    /// @param code  the result of MPI's function for the native requests
     void add_of_natives(int code) noexcept {
         if (code != MPI_SUCCESS && !has_error()) code_ = code;
     }
     [[nodiscard]] bool has_error() const noexcept { return code_ != MPI_SUCCESS; }
-    /// Calls the handler. @return what the MPI function returns
+    /// Calls the handler.
+    /// @return the result of the MPI function
     [[nodiscard]] int raised() const { return has_error() ? raise(home_, code_) : MPI_SUCCESS; }
 
 private:
@@ -67,8 +69,9 @@ private:
     error_home home_{};
 };
 
-/// Collects all of an array whose tasks have ended and whose other requests MPI has completed into `statuses_of_natives`.
-/// @param native_code  what MPI returned; no handler has been called
+/// Completes all requests of an array: the tasks have ended, and MPI has completed the native
+/// requests into `statuses_of_natives`.
+/// @param native_code  the result of MPI's function; no handler has been called
 [[nodiscard]] int collect_all(batch& all, const status_array& statuses, int native_code,
                               const std::vector<MPI_Status>& statuses_of_natives, bool is_waitall) {
     outcome_of_many outcome;
@@ -104,7 +107,7 @@ private:
     return outcome.raised();
 }
 
-/// For MPI's function on the requests of its own.
+/// The statuses that MPI's function gets for the native requests.
 [[nodiscard]] std::vector<MPI_Status> statuses_for_natives(batch& all, const status_array& statuses) {
     std::vector<MPI_Status> copies(all.natives().size());
     for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -113,9 +116,10 @@ private:
     return copies;
 }
 
-/// MPI_Waitall for requests of MPI's own. A look at one brings all forward but the polled ones, so there are two to look at:
-/// the first of each kind that is open.
-/// @return MPI_ERR_IN_STATUS if one has failed: all have ended, and each status has its error. No handler has been called.
+/// MPI_Waitall for native requests. A test of one request advances all requests but the polled ones
+/// (polled.hpp), so two requests are tested in turn: the first open one of each kind.
+/// @return MPI_ERR_IN_STATUS if one has failed: all have ended, and each status has its error. No
+///     handler has been called.
 [[nodiscard]] int wait_for_natives(int count, MPI_Request* requests, const status_array& statuses) {
     std::vector<int> errors(static_cast<std::size_t>(count), MPI_SUCCESS);
     for (int i = 0; i < count; ++i) {
@@ -126,7 +130,7 @@ private:
         }
     }
     const polled::among looked_at{count, requests};
-    int refusal = MPI_SUCCESS; // one of the handles is none
+    int refusal = MPI_SUCCESS; // a handle is invalid
     bool has_failed = false;
     const auto is_over = [&](int index) {
         const detail::errors_come_back scope;
@@ -134,14 +138,14 @@ private:
         int which = 0;
         MPI_Status status = statuses.copy_of(index);
         status.MPI_ERROR = MPI_SUCCESS;
-        // Some of one: what is wrong with it comes in the status, as from Waitall.
+        // MPI_Testsome of one request reports its error in the status, as MPI_Waitall does.
         const int code = scope.code_of(commtask_real_MPI_Testsome(1, &requests[index], &n_ended, &which, &status));
         if (code == MPI_SUCCESS && n_ended == 0) return false;
         copy_but_error(n_ended == 1 ? status : current.empty_status, statuses.at(index));
         if (code != MPI_SUCCESS && !is_in_status(code)) refusal = code;
         if (code == MPI_SUCCESS && status.MPI_ERROR == MPI_SUCCESS) return true;
         has_failed = true;
-        // Some MPIs do not say which error a persistent request had.
+        // Some MPI implementations do not report the error of a persistent request.
         errors[static_cast<std::size_t>(index)] = status.MPI_ERROR == MPI_SUCCESS ? MPI_ERR_OTHER : status.MPI_ERROR;
         return true;
     };
@@ -184,8 +188,8 @@ enum class until : std::uint8_t { all_looked_at, one_is_open, one_has_ended };
     });
 }
 
-/// MPI_Waitall for what most programs wait for, without memory of its own: tasks alone.
-/// @return false if one has failed: all have ended, and none is collected.
+/// MPI_Waitall for the usual case, tasks only, without allocating memory.
+/// @return false if one has failed: all have ended, and none is completed for the program
 [[nodiscard]] bool wait_for_handles(int count, MPI_Request* requests, const status_array& statuses) {
     const auto task_of = [&](int index) {
         return requests[index] == MPI_REQUEST_NULL ? COMMTASK_NULL : handles::slot_of(requests[index])->task;
@@ -231,7 +235,7 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     }
     std::vector<MPI_Status> statuses_of_natives = statuses_for_natives(all, status_array{statuses});
     int code = MPI_SUCCESS;
-    if (all.has_natives()) { // first, since only MPI knows of them: the lane is driven meanwhile
+    if (all.has_natives()) { // first, since only MPI knows them; the lanes make progress meanwhile
         code = wait_for_natives(static_cast<int>(all.natives().size()), all.natives().data(),
                                 status_array{statuses_of_natives.data()});
     }
@@ -241,9 +245,9 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
 
 namespace {
 
-/// Brings the requests of MPI's own forward and completes none.
-/// @param failed  the place of one that has failed, and is null now; else count()
-/// @return whether all polled ones are over
+/// Advances the native requests and completes none.
+/// @param failed  the index of a request that has failed and is null now; else count()
+/// @return whether all polled requests are complete
 [[nodiscard]] bool look_at_natives(batch& all, const polled::among& which, MPI_Status& status, int& failed) {
     std::vector<MPI_Request>& natives = all.natives();
     failed = all.count();
@@ -260,7 +264,7 @@ namespace {
     return are_over;
 }
 
-/// MPI_Testall when a request has failed while others are open: MPI says so at once.
+/// MPI_Testall when a request has failed while others are open: MPI reports that at once.
 [[nodiscard]] int one_has_failed(batch& all, int failed, const MPI_Status& how, const status_array& statuses) {
     all.return_natives();
     copy_but_error(how, statuses.at(failed));
@@ -286,13 +290,14 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
     if (all.has_natives()) {
         const polled::among which{static_cast<int>(all.natives().size()), all.natives().data()};
         const progress_section section;
-        // Whether tasks are open or not: other ranks may wait for what only a look here brings forward.
+        // Even if tasks are open: other ranks may wait for operations that only a test here
+        // advances.
         MPI_Status how = current.empty_status;
         int failed = 0;
         if (!look_at_natives(all, which, how, failed)) *flag = 0;
         if (failed < count) return one_has_failed(all, failed, how, status_array{statuses});
         if (*flag != 0) {
-            const detail::errors_come_back scope; // one handler is called for all
+            const detail::errors_come_back scope; // one handler call reports all errors
             code = scope.code_of(commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(),
                                                            flag, statuses_of_natives.data()));
         }
@@ -303,7 +308,8 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
 
 namespace {
 
-/// One look for Waitany and Testany at an array with tasks. @return whether something was found: `index` and `code` say what.
+/// One poll of an array with tasks, for MPI_Waitany and MPI_Testany.
+/// @return whether a request was found: `index` and `code` say which and how
 [[nodiscard]] bool look_for_any(batch& all, int* index, MPI_Status* status, int& code, error_home& home,
                                 bool& must_raise) {
     const int ended = all.first_ended();
@@ -324,7 +330,8 @@ namespace {
     all.return_natives();
     if (has_come == 0 || which == MPI_UNDEFINED) {
         *index = MPI_UNDEFINED;
-        return code != MPI_SUCCESS; // else all of MPI's own may be inactive: then the tasks alone count
+        // Without an error, all native requests may be inactive: then only the tasks count.
+        return code != MPI_SUCCESS;
     }
     *index = all.place_of_native(which);
     if (status != MPI_STATUS_IGNORE) *status = own_status;
@@ -347,7 +354,7 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
             code = commtask_real_MPI_Testany(count, requests, index, &has_come, status);
             return code != MPI_SUCCESS || has_come != 0;
         });
-        // There, unlike here, an MPI may leave the status as it was.
+        // MPI_Testany may then leave the status unchanged, unlike MPI_Waitany.
         if (code == MPI_SUCCESS && *index == MPI_UNDEFINED) copy_but_error(current.empty_status, status);
         return code;
     }
@@ -385,7 +392,8 @@ int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI
 
 namespace {
 
-/// Collects what has ended, for Waitsome and Testsome on an array with tasks.
+/// Completes the requests that have ended, for MPI_Waitsome and MPI_Testsome on an array with
+/// tasks.
 [[nodiscard]] int collect_some(batch& all, int* n_ended, int* indices, MPI_Status* statuses_of_program) {
     const status_array statuses{statuses_of_program};
     outcome_of_many outcome;
@@ -412,7 +420,7 @@ namespace {
         }
         int n_of_them = 0;
         const int code = inside<progress_section>([&] {
-            const detail::errors_come_back scope; // one handler is called for all
+            const detail::errors_come_back scope; // one handler call reports all errors
             return scope.code_of(commtask_real_MPI_Testsome(n_natives, all.natives().data(), &n_of_them, ended.data(),
                                                             their_statuses.data()));
         });
@@ -450,7 +458,7 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
         look_once([&] { return all.have_all_ended(); },
-                  tasks_of(all, until::all_looked_at)); // those that ended with it
+                  tasks_of(all, until::all_looked_at)); // requests that ended with it
         return collect_some(all, n_ended, indices, statuses);
     }
     look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One request: wait, test, ask, cancel, free. The MPI's own requests are tested again and again instead of waited for, so
-// that a generalized request can be completed by another thread meanwhile.
+// One request: wait, test, query, cancel, free. Native requests are tested repeatedly instead of
+// waited for, so that another thread can complete a generalized request meanwhile.
 #include "core/operation_traits.hpp"
 #include "own.hpp"
 #include "polled.hpp"
@@ -71,11 +71,13 @@ int own_MPI_Cancel(MPI_Request* request) {
     const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.holder == nullptr || of.task == COMMTASK_NULL) {
         const progress_section section;
-        // A persistent one that has ended is inactive for MPI, and active for the program.
+        // A persistent request that has ended is inactive for MPI, and still active for the
+        // program.
         if (of.task != COMMTASK_NULL && has_ended(of.task)) return MPI_SUCCESS;
         return commtask_real_MPI_Cancel(request);
     }
-    // MPI's promise is about an operation that it has: one that is posted and not issued is issued first.
+    // MPI's guarantee is about an operation that it has: an operation that is posted and not issued
+    // is issued first.
     const progress_section issue_what_was_posted;
     commtask_cancel(of.task);
     if (has_lock(active_lanes())) of.task->queue->served_by->engine.take_in_and_start();
@@ -86,7 +88,7 @@ int own_MPI_Request_free(MPI_Request* request) {
     const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.holder != nullptr && of.task != COMMTASK_NULL) {
         if (detail::operation_of(of.task->op.kind).takes_message || of.holder->arrays != nullptr) {
-            const progress_section issue_it; // the slot has what it needs until then
+            const progress_section issue_it; // the slot keeps the arguments until then
         }
         detail::task_pool::drop(of.task);
         let_go(of, *request);
@@ -105,11 +107,11 @@ int own_MPI_Request_free(MPI_Request* request) {
 int own_MPI_Parrived(MPI_Request request, int partition, int* flag) {
     const tracked_request of = tracked(request);
     if (of.task != COMMTASK_NULL) look_at_one(of.task);
-    const progress_section section; // from here on the task does not end
+    const progress_section section; // in this section the task does not end
     if (of.task == COMMTASK_NULL || !has_ended(of.task) || flag == nullptr) {
         return commtask_real_MPI_Parrived(request, partition, flag);
     }
-    *flag = 1; // for MPI the request is inactive already
+    *flag = 1; // for MPI the request is already inactive
     return MPI_SUCCESS;
 }
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program has few windows: they are searched from the front, under a lock that is held for no call of MPI's. What is not
-// known of a window, as of one that a callback made, makes its operations MPI's own.
+// A program has few windows, so they are kept in a list that is searched from the front. The list's
+// mutex is not held during calls of MPI. Operations on a window go directly to MPI if the window is
+// not in the list, for example because a callback created it.
 #include "windows.hpp"
 
 #include "core/operation_traits.hpp"
@@ -15,31 +16,33 @@
 namespace commtask::interposer::windows {
 namespace {
 
-/// In the list of locked ranks.
+/// In the list of locked ranks: all ranks.
 constexpr int every_rank = -1;
 
 struct window {
     MPI_Win handle = MPI_WIN_NULL;
     int n_ranks = 0;
     bool has_programs_handler = false;
-    std::vector<int> locked{}; ///< Ranks, or every_rank.
+    std::vector<int> locked{}; ///< Ranks with an open passive epoch, or every_rank.
 };
 
 std::mutex mutex;
 
-/// Under the mutex.
+/// The caller holds the mutex.
 [[nodiscard]] std::vector<window>& all() {
-    static auto* const made = new std::vector<window>; // calls may come during exit
+    // Never destroyed: calls may come during exit.
+    static auto* const made = new std::vector<window>;
     return *made;
 }
 
-/// Under the mutex. @return null if it is none that we know
+/// The caller holds the mutex.
+/// @return null if the window is not in the list
 [[nodiscard]] window* find(MPI_Win handle) {
     const auto found = std::ranges::find(all(), handle, &window::handle);
     return found == all().end() ? nullptr : &*found;
 }
 
-/// Other processes need this one's progress from now on, or not any more.
+/// From now on, other processes need this one's progress, or need it no longer.
 void attend(const window& which, int change) {
     if (which.n_ranks < 2) return;
     if (detail::lane_set* const lanes = active_lanes()) (*lanes)[0].count_windows(change);
@@ -56,7 +59,7 @@ void attend(const window& which, int change) {
     return n_ranks;
 }
 
-/// What MPI itself defines; the program's own are not for windows.
+/// Whether MPI itself defines the reduction; windows do not accept the program's own.
 [[nodiscard]] bool is_predefined(MPI_Op reduction) {
     const std::array predefined{MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_LAND,   MPI_LOR,
                                 MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
@@ -127,7 +130,8 @@ bool is_good(const commtask_op& op) {
         const std::lock_guard guard{mutex};
         const window* const found = find(detail::window_of(op));
         if (found == nullptr || found->has_programs_handler) return false;
-        // To nobody: a single test must find it complete, and MPI's own does.
+        // For MPI_PROC_NULL, the first test must find the request complete, and MPI's own request
+        // is.
         if (op.peer < 0 || op.peer >= found->n_ranks) return false;
         const bool is_locked =
             std::ranges::any_of(found->locked, [&op](int rank) { return rank == every_rank || rank == op.peer; });

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows of the program. What other ranks do to one may need this rank to make progress, whatever its threads compute: the
-// worker is attentive from when a window is made until it is freed. Request-based operations are tasks where they are right
-// for sure: in a passive epoch, towards a rank of the window, and with errors that reach no function of the program's, which
-// the worker would run. Everything else is MPI's own call where the program made it.
+// The program's windows. Accesses of other ranks to a window may need progress of this rank while
+// its threads compute: the worker makes progress for them from the creation of a window until it is
+// freed. A request-based operation becomes a task only if MPI is sure to accept it: in a passive
+// epoch, to a rank of the window, and with errors that reach no function of the program, which the
+// worker would run. All other calls go directly to MPI on the calling thread.
 #pragma once
 
 #include "post.hpp"
@@ -13,27 +14,27 @@
 namespace commtask::interposer {
 namespace windows {
 
-// All: any thread.
+// Any thread may call these functions.
 
 void add(MPI_Win made);
-/// @return whether add() had seen it
+/// @return whether the window was in the list
 bool remove(MPI_Win freed);
-/// The program has opened or ended a passive epoch towards a rank.
+/// The program has opened or ended a passive epoch for a rank.
 void note_lock(MPI_Win window, int rank);
 void note_unlock(MPI_Win window, int rank);
-/// Towards all ranks.
+/// For all ranks.
 void note_lock_all(MPI_Win window);
 void note_unlock_all(MPI_Win window);
 void note_handler(MPI_Win window, MPI_Errhandler handler);
 
-/// Whether add() has seen it.
+/// Whether the window is in the list.
 [[nodiscard]] bool is_known(MPI_Win window);
-/// Whether MPI takes this operation for sure.
+/// Whether MPI is sure to accept this operation.
 [[nodiscard]] bool is_good(const commtask_op& op);
 
 } // namespace windows
 
-/// The wrappers of MPI_Win_create and its like.
+/// The wrappers of MPI_Win_create and similar functions.
 template <typename Section, typename Make>
 int make_window(const MPI_Win* window, Make&& make) {
     const int code = inside<Section>(make);
@@ -41,7 +42,8 @@ int make_window(const MPI_Win* window, Make&& make) {
     return code;
 }
 
-/// The wrapper of MPI_Win_free. The handle is forgotten before MPI can give it out again.
+/// The wrapper of MPI_Win_free. The window is removed from the list before MPI can reuse its
+/// handle.
 template <typename Section, typename Free>
 int free_window(const MPI_Win* window, Free&& free) {
     const MPI_Win freed = window == nullptr ? MPI_WIN_NULL : *window;
@@ -51,11 +53,11 @@ int free_window(const MPI_Win* window, Free&& free) {
     return code;
 }
 
-/// The wrappers of MPI_Rput and its like.
-/// @param is_expressible  whether the operation says all that the call does
+/// The wrappers of MPI_Rput and similar functions.
+/// @param is_expressible  whether the operation describes the call completely
 template <typename Native>
 int post_on_window(commtask_op op, bool is_expressible, MPI_Request* request, Native&& native) {
-    op.comm = MPI_COMM_WORLD; // whose order does not matter for them, and whose ranks these are not
+    op.comm = MPI_COMM_WORLD; // a placeholder: its order and its ranks do not matter
     if (is_expressible && windows::is_good(op)) return post(op, request, native);
     return inside<progress_section>([&] { return native(request); });
 }

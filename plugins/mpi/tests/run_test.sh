@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What commtask-run refuses, each before anything starts, with exit status 2 and a sentence that names the fault; and that
-# it hands a program's arguments, environment and exit status through. Needs no MPI program and no launcher.
+# Tests that commtask-run refuses bad input before anything starts, with exit status 2 and a message
+# that names the fault, and that it forwards a program's arguments, environment and exit status.
+# Needs no MPI program and no launcher.
 set -u
 
 run=$1
@@ -37,12 +38,12 @@ else
     echo "no static C library here: that refusal is not tested"
     failures=$((failures + 1))
 fi
-# A library whose soname is that of the other family stands for its MPI.
+# A library with the soname of the other family takes the place of that MPI.
 cc -shared -Wl,-soname,"$other_family" -o "$folder/$other_family" -x c /dev/null
 cc -o "$folder/other" "$folder/static.c" -Wl,--no-as-needed "$folder/$other_family" -Wl,-rpath,"$folder"
 expect_refusal "uses $other_family" "$folder/other"
 
-# Programs with more rights than their user: the loader drops what is preloaded.
+# Programs with more rights than their user: the loader ignores preloaded libraries.
 cp /bin/true "$folder/rights"
 chmod 755 "$folder" "$folder/rights"
 if [ "$(id -u)" -eq 0 ]; then
@@ -56,7 +57,7 @@ if [ "$(id -u)" -eq 0 ]; then
     "$run" "$folder/rights" || { echo "FAULT: a setuid program of the user's own is refused"; failures=$((failures + 1)); }
     chmod 755 "$folder/rights"
     caller="setpriv --reuid 65534 --regid 65534 --clear-groups"
-    # The build may lie where the caller cannot read.
+    # The build may be in a folder that the caller cannot read.
     if ! command -v setcap >/dev/null; then
         echo "setcap (libcap2-bin) is not installed: that programs with file capabilities are refused is not tested"
         failures=$((failures + 1))
@@ -67,7 +68,7 @@ if [ "$(id -u)" -eq 0 ]; then
         cp "$run" "$(dirname "$run")"/libcommtask-mpi.so.* "$folder/public"
         chmod -R a+rX "$folder/public"
         public=$folder/public/$(basename "$run")
-        # With the tool that tells of them, and as on a system that has none.
+        # With getcap, and as on a system without it.
         mkdir "$folder/bare"
         printf '#!/bin/sh\nexit 127\n' >"$folder/bare/getcap"
         chmod 755 "$folder/bare" "$folder/bare/getcap"

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Every function of mpi.h is in the table, every function that the table intercepts is exported under both of its names,
-# and none that it leaves alone is. None of its own calls goes through a name that a profiling tool may define. A header with a function that nobody classified must be refused by its name.
+# Checks that the table has every function of mpi.h, and that the library exports every function
+# that the table intercepts, under both of its names, and no other. The library must not call MPI by
+# a name that a profiling tool may define. A header with a function that has no class must be
+# refused by the function's name.
 """usage: table_test.py --library libcommtask-mpi.so --run commtask-run -- COMPILER [ARGUMENT...]"""
 import argparse
 import pathlib
@@ -29,7 +31,7 @@ class Table(unittest.TestCase):
         self.table = header.read_table(TABLE)
 
     def test_reads_the_functions_of_this_header(self):
-        # A reader that found half of them would make the other tests pass.
+        # A parser that found half of the functions would make the other tests pass.
         found = subprocess.run([*options.compiler, "-E", "-P", "-x", "c", "-"], input="#include <mpi.h>\n",
                                capture_output=True, text=True, check=True).stdout
         names = set(re.findall(r"\bP(MPIX?_[A-Z]\w*)\s*\(", found))
