@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcommtask-omp-bind: stands in front of libomp and hands the creation of tasks to libcommtask-omp. A library of its own, so
-// that only programs which ask for it, on the line that links them or with LD_PRELOAD, have their tasks bound. It has no
-// versions: programs ask for these functions by libomp's version, and a library without any answers to all.
+// libcommtask-omp-bind: stands in front of libomp and forwards the creation of tasks to
+// libcommtask-omp. It is a separate library, so that only programs that link or preload it have
+// bound tasks. It has no symbol versions: programs look up these functions by libomp's version, and
+// a library without versions matches every version.
 #include "binding.hpp"
 
 #include <commtask/omp_bind.h>
@@ -22,7 +23,8 @@ void find(Function*& function, const char* name) noexcept {
 
 const commtask_omp_entries* bind() noexcept;
 
-/// Set when this library is loaded, or by the first task that a constructor of another one creates before that.
+/// Set when this library is loaded, or by the first task that a constructor of another library
+/// creates before that.
 const commtask_omp_entries* entries = bind();
 
 const commtask_omp_entries& bound() noexcept {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes the Fortran module from its template and the table of operations. Fortran has no macros, and each operation needs
-# a subroutine for the handles of mpif.h and one for those of mpi_f08, which differ in types only: by hand they would be nine
-# lines in ten of the file, and nobody would see an argument in a wrong field.
+# Generates the Fortran module from its template and the table of operations. Fortran has no macros,
+# and each operation needs a subroutine for the handles of mpif.h and one for the handles of
+# mpi_f08, which differ in types only. Written by hand, these subroutines would be nine tenths of
+# the file, and an argument in a wrong field would be hard to see.
 """usage: generate.py --template F --parts F... --out MODULE.f90"""
 import argparse
 import pathlib
@@ -11,7 +12,8 @@ import textwrap
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
 import generate_operations  # noqa: E402
 
-# Field of an operation: its Fortran type here, the type's counterpart in mpi_f08, where it is kept.
+# Field of an operation: its Fortran type here, the type's counterpart in mpi_f08, and the
+# assignments that store it.
 FIELDS = {
     "comm": ("integer", "MPI_Comm", ["op%comm = {}"]),
     "reduction": ("integer", "MPI_Op", ["op%reduction = {}", "op%has_reduction = 1"]),
@@ -29,7 +31,7 @@ for side in ("send", "recv"):
         f"{side}_displs": ("type(c_ptr)", None, [f"op%{side}%displs = {{}}"]),
         f"{side}_type": ("integer", "MPI_Datatype", [f"op%{side}%datatype = {{}}", f"op%{side}%has_type = 1"]),
     }
-# Those that more than one field keeps, or one that needs a conversion, by the parameter's name.
+# Parameters that are stored in more than one field, or need a conversion, by name.
 BY_NAME = {
     "window": ("integer", "MPI_Win", ["op%window = {}", "op%has_window = 1"]),
     "file": ("integer", "MPI_File", ["op%file = {}", "op%has_file = 1"]),
@@ -107,7 +109,8 @@ def main():
     for row in rows:
         if not row.is_in_fortran() or row.name == "plan":
             continue
-        # Arrays of counts are those of the int form; Fortran has the word datatype where C has type.
+        # Arrays of counts are the arrays of the int form; Fortran's argument is called datatype,
+        # C's type.
         arguments = [("datatype" if each.name == "type" else each.name, field_of(each))
                      for each in row.parameters(is_int=True)]
         public.append(f"  public :: comm_task_{row.name}\n")

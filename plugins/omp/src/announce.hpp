@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kind of task this thread makes next, for the tool: one of the user's looks to libomp like a helper of this library.
-// While no tool hears of tasks a load and a branch.
+// Tells the OMPT tool what kind of task this thread creates next: to libomp a task of the user
+// looks like a helper task of this library. Before the tool receives task events, this costs a load
+// and a branch.
 #pragma once
 
 #include "errors.hpp"
@@ -15,15 +16,18 @@ namespace commtask::omp::tool {
 
 inline constexpr unsigned a_users_task = ~0U;
 
-inline constinit std::atomic<bool> is_there{false}; ///< It hears of tasks.
-/// It was taken, and neither the trace nor another tool is a part of it.
+inline constinit std::atomic<bool> is_there{false}; ///< The tool receives task events.
+/// The tool of this library is active, without a trace and without another tool.
 inline constinit std::atomic<bool> is_records_only{false};
 inline thread_local constinit unsigned announced = a_users_task;
-inline thread_local constinit posted_operation announced_operation; ///< Of a communication that was announced.
+inline thread_local constinit posted_operation announced_operation; ///< The operation of an announced
+                                                                    ///< communication task.
 
-/// The task that this thread creates next by hand is a communication, or, without an operation, a helper of this library.
+/// Announces the next task that this thread creates through kmp.hpp: a communication task, or,
+/// without an operation, a helper task.
 inline void announce(posted_operation posted) noexcept {
-    // Relaxed: orders nothing; a task that is made while the tool begins to hear may be taken for the user's.
+    // Relaxed: orders nothing; a task created while the tool begins to receive events may be taken
+    // for the user's.
     if (is_there.load(std::memory_order_relaxed)) {
         announced = posted.operation != nullptr ? posted.operation->kind : 0;
         announced_operation = posted;
@@ -35,11 +39,12 @@ void begin_check_now() noexcept;
 inline constinit std::atomic<bool> waits_are_begun{false};
 inline constinit std::atomic<bool> check_is_begun{false};
 
-/// For a communication task that is about to be made. Where workers share their cores, threads that wait make progress from now
-/// on; where tasks make communication tasks, libomp may not wait for these, and that is checked.
-/// @param in_a_task  its parent is an explicit task
+/// Called before a communication task is created. Where workers share their cores, waiting threads
+/// make progress from now on. If the parent is an explicit task, libomp may not wait for the new
+/// task, and the check for that is on from now on.
+/// @param in_a_task  the parent is an explicit task
 inline void begin_to_hear(bool in_a_task) noexcept {
-    // Relaxed: the functions ask again.
+    // Relaxed: the functions test again.
     if (!waits_are_begun.load(std::memory_order_relaxed) && commtask_is_worker_shared() != 0) {
         begin_waits_now();
     }
@@ -48,8 +53,8 @@ inline void begin_to_hear(bool in_a_task) noexcept {
     }
 }
 
-/// From now on holds_mutex() knows.
-/// @return false: another tool has the place
+/// Mutexes are watched from now on, for holds_mutex().
+/// @return false: another tool is active
 bool begin_mutexes() noexcept;
 
 } // namespace commtask::omp::tool

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether the tasks of this process are bound: libcommtask-omp-bind must be there, stand in front of the OpenMP runtime, and
-// the runtime must be one on which it was tried. Which functions a program reaches is the dynamic linker's to say.
+// Tests whether operations can be bound to tasks of this process: libcommtask-omp-bind must be
+// loaded, stand in front of the OpenMP runtime, and the runtime must be one on which this was
+// tested. The dynamic linker decides which functions a program calls.
 #include "binding.hpp"
 #include "bound_task.hpp"
 #include "errors.hpp"
@@ -23,8 +24,9 @@ Dl_info object_of(const void* address) noexcept {
     return info;
 }
 
-/// A function that libomp has from LLVM 19 on, the first release with teams of one thread that bear detachable tasks, and Intel's
-/// runtime from 2025.0 on: 2024.2 has other functions of LLVM 19, but its barriers do not wait for a held task in such a team.
+/// A function of libomp since LLVM 19, the first release whose teams of one thread support
+/// detachable tasks, and of Intel's runtime since 2025.0. Intel's 2024.2 has other functions of
+/// LLVM 19, but its barriers do not wait for a bound task in such a team.
 constexpr const char* witness_of_release = "__kmpc_dispatch_deinit";
 
 std::string look() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every task of the user is made detachable and runs through a trampoline, which knows the current task. libomp completes a
-// detachable task without an event as any other, and gives it one as late as in its body: then its end waits for that
-// event. What a task that starts nothing pays: a few stores when it is created and when it runs. See docs/adr/0014.
+// Every task of the user is made detachable and runs through a trampoline, which knows the current
+// task. libomp completes a detachable task without an event as any other task, and can give it an
+// event as late as in its body: then the task's completion waits for that event. A task that starts
+// no operation pays for a few stores at its creation and when it runs. See docs/adr/0014.
 #include "binding.hpp"
 
 #include "announce.hpp"
@@ -22,14 +23,15 @@ namespace {
 constinit std::atomic<bool> are_all_untied{false};
 commtask_omp_entries runtime{}; // written once, while libcommtask-omp-bind is loaded
 
-// initial-exec: no call for its address, twice in every task.
+// initial-exec: its address needs no call, twice in every task.
 __attribute__((tls_model("initial-exec"))) thread_local constinit running_task* innermost = nullptr;
 
 constexpr std::size_t round_up(std::size_t size_bytes) noexcept {
     return (size_bytes + alignof(bound_task) - 1) / alignof(bound_task) * alignof(bound_task);
 }
 
-/// libomp puts what a task shares right behind the task, so that its end is known where the task's size is not.
+/// libomp places a task's shared data right behind the task, so the end of the task is known even
+/// if its size is not.
 bound_task& held_of(const kmp_task* task) noexcept {
     return *std::launder(reinterpret_cast<bound_task*>(task->shareds) - 1);
 }
@@ -43,8 +45,8 @@ bound_task& held_of(const kmp_task* task) noexcept {
 #endif
 
 #ifdef COMMTASK_UNDER_TSAN
-/// A race checker is told nothing by libomp of the order between the thread that completes a task and its dependents, nor who
-/// gets its memory next.
+/// libomp tells a race checker neither the order between the thread that completes a task and the
+/// task's dependents, nor which thread reuses the task's memory.
 std::atomic<unsigned> n_completed{0};
 void tell_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
 void hear_completed() noexcept { (void)n_completed.load(std::memory_order_acquire); }
@@ -61,8 +63,9 @@ std::int32_t run_bound(std::int32_t thread, void* argument) {
     innermost = &self;
     const std::int32_t code = held.routine(thread, task);
     innermost = self.outer;
-    // A part of an untied task may run on another thread while the one before it returns: the last part ends the body.
-    // Relaxed: only parts of the body, which follow each other, make it other than 0.
+    // A part of an untied task may run on another thread while the part before it returns: the last
+    // part ends the body. Relaxed: only parts of the body, which follow each other, make it other
+    // than 0.
     if (!self.continues && held.n_open.load(std::memory_order_relaxed) != 0) {
         held.end_body();
     }
@@ -78,7 +81,7 @@ std::int32_t bound_task(kmp_ident* where, std::int32_t thread, kmp_task* task) {
 
 bool is_bound(const kmp_task* task) noexcept { return task->routine == &run_bound; }
 
-// Between these two the compiled code calls the body itself, where an if clause is false.
+// With a false if clause, the compiled code calls the body itself between these two functions.
 void bound_begin_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
     if (is_bound(task)) {
         bound_task& held = held_of(task);
@@ -130,12 +133,13 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
     // Relaxed: a flag that orders nothing.
     if (innermost != nullptr || are_all_untied.load(std::memory_order_relaxed)) {
         if (innermost != nullptr && omp_get_num_threads() == 1 && omp_in_explicit_task() != 0) {
-            // In a team of one thread libomp would count such a task twice for its parent, take it off once, and never free
-            // the parent.
+            // In a team of one thread libomp would count such a task twice for its parent,
+            // decrement the count once, and never free the parent.
             made_with = flags;
             end = end == task_end::is_put_off ? task_end::waits_serial : end;
         } else {
-            // Tied tasks whose completion comes from outside deadlock where their creators wait for them (docs/adr/0014).
+            // Tied tasks whose completion comes from another thread deadlock where their creators
+            // wait for them (docs/adr/0014).
             made_with &= ~kmp_is_tied;
         }
     }

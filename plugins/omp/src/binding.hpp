@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points of the OpenMP runtime that a program reaches through this library while its tasks are bound, and those
-// behind them. libcommtask-omp-bind stands in front of libomp and hands them on; programs without it never come here.
+// The entry points of the OpenMP runtime that libcommtask-omp-bind interposes, and the runtime's
+// own. libcommtask-omp-bind stands in front of libomp and forwards the calls here; programs without
+// it never call these functions.
 #pragma once
 
 #include "gomp.hpp"
@@ -24,7 +25,7 @@ using kmp_taskloop_5_entry = void(kmp_ident* where, int thread, kmp_task* task, 
 }
 } // namespace commtask::omp
 
-/// What is interposed: a table of the runtime's own, and one of this library's.
+/// The interposed functions. One table has the runtime's functions, and one this library's.
 struct commtask_omp_entries {
     decltype(&commtask::omp::__kmpc_omp_task_alloc) task_alloc;
     std::int32_t (*task)(commtask::omp::kmp_ident* where, std::int32_t thread, commtask::omp::kmp_task* task);
@@ -39,24 +40,24 @@ struct commtask_omp_entries {
 
 namespace commtask::omp {
 
-/// What the entries of a program with bound tasks do.
+/// This library's entries.
 [[nodiscard]] const commtask_omp_entries& bound_entries() noexcept;
 
 /// The runtime's own entries.
 void set_entries_of_runtime(const commtask_omp_entries& found) noexcept;
 [[nodiscard]] const commtask_omp_entries& entries_of_runtime() noexcept;
 
-/// __kmpc_omp_task_alloc for a task of the user.
+/// Replaces __kmpc_omp_task_alloc for tasks of the user.
 [[nodiscard]] kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t flags,
                                          std::size_t size_bytes, std::size_t shareds_bytes, kmp_routine routine);
 
-/// A task with the data of another, which has not run.
+/// Makes a task with the data of another task that has not run.
 [[nodiscard]] kmp_task* copy_of_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* from);
 
-/// Its creator waits for what it starts.
+/// The creator of the task waits for the operations that the task starts.
 void make_undeferred(kmp_task* task) noexcept;
 
-/// __kmpc_taskloop and its successor.
+/// Replace __kmpc_taskloop and __kmpc_taskloop_5.
 kmp_taskloop_entry bound_taskloop;
 kmp_taskloop_5_entry bound_taskloop_5;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communication started in the body of a task, whose end waits for it. Where the body is not a bound task's the calling
-// thread waits itself, or the call is refused: which, is decided here and in bound_task.hpp, and written in docs/bind.md.
+// Operations started in the body of a task, whose completion waits for them. In a body that is not
+// a bound task's, the calling thread waits itself, or the call is refused; this file and
+// bound_task.hpp decide which, and docs/bind.md documents the rules.
 #include "bound_task.hpp"
 #include "announce.hpp"
 #include "bridge.hpp"
@@ -34,13 +35,14 @@ void begin_to_hold(const running_task& self) noexcept {
     held.n_open.store(1, std::memory_order_relaxed); // the first operation's post publishes it
 }
 
-/// Whether that task is the current one, and not one that waits for a region which its body opened. In a team of one thread
-/// libomp takes such a region for a part of the task.
+/// Whether `self` is the current task, and does not wait for a region that its body opened. In a
+/// team of one thread libomp treats such a region as a part of the task.
 bool is_current(const running_task* self) noexcept {
     return self != nullptr && self->level == omp_get_level() && omp_in_explicit_task() != 0;
 }
 
-/// What operations hold that are started now: the current task, or outside of tasks this object, which waits for them.
+/// The owner of operations that are started now: the current task, or outside of tasks this object,
+/// which waits for the operations.
 class holder {
 public:
     holder() noexcept {
@@ -50,7 +52,7 @@ public:
             own_.n_open.store(1, std::memory_order_relaxed); // as in begin_to_hold()
             return;
         }
-        if (self->held->n_open.load(std::memory_order_relaxed) == 0) { // nobody but this body makes it other than 0
+        if (self->held->n_open.load(std::memory_order_relaxed) == 0) { // only this body changes it from 0
             begin_to_hold(*self);
         }
         held_ = self->held;
@@ -88,7 +90,7 @@ private:
     bound_task* held_ = &own_;
 };
 
-/// Why nothing can hold the current task; reports it.
+/// Why no operation can be bound to the current task; reports it.
 int refuse(const commtask_op& operation, const commtask_omp_options& options) noexcept {
     if (!binding_objection().empty()) {
         return report_refusal(COMMTASK_ERR_RUNTIME, &operation, options, binding_objection().c_str());
@@ -116,16 +118,17 @@ int refuse(const commtask_op& operation, const commtask_omp_options& options) no
 void bound_task::end_body() noexcept {
     if (static_cast<std::uintptr_t>(event) == 0) {
         wait_in_place(*this);
-        n_open.store(0, std::memory_order_relaxed); // nobody else is left
+        n_open.store(0, std::memory_order_relaxed); // no other thread uses it
         return;
     }
-    // A thread that waits in this library runs what libomp has queued for a team of one only if a bell was rung. Not
-    // before the body's end: a taskwait in it would wait for the bell.
+    // A thread that waits in this library runs libomp's queue for a team of one only if a proxy
+    // task was completed. The proxy task is made after the body's end, since a taskwait in the body
+    // would wait for it.
     if (has_operations() && omp_get_num_threads() == 1) {
         proxy_task = make_proxy_task_of_bound(event);
     }
     if (note_ended()) {
-        // Nobody else is left.
+        // No other thread uses the task.
         if (proxy_task != nullptr) {
             start_proxy_task(proxy_task);
         } else {
@@ -143,7 +146,8 @@ extern "C" {
 int commtask_omp_bind_operation(const commtask_op* operation, const commtask_omp_options* options) noexcept {
     commtask_omp_options given = COMMTASK_OMP_OPTIONS_INIT;
     if (options != nullptr) {
-        // Of a program that was compiled when they had fewer fields; a size that is not set is refused below.
+        // A program compiled with an older header has fewer fields; a size that is not set is
+        // refused below.
         std::memcpy(&given, options, std::clamp(options->struct_size, sizeof given.struct_size, sizeof given));
     }
     if (operation == nullptr) {

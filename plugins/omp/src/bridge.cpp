@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The detach bridge. In a team of several threads the worker fulfils the task's event itself. In a team of one thread
-// (OMP_NUM_THREADS=1, or outside of parallel regions) libomp counts a task's children only while an earlier child is
-// incomplete, and a foreign fulfil takes that child away before its dependents are released: taskwait then returns too
-// early. There the team's own thread fulfils the event, when a bell tells it. See proxy_task.hpp and docs/adr/0015.
+// Operations of tasks with a detach clause. In a team of several threads the worker fulfils the
+// task's event. In a team of one thread (OMP_NUM_THREADS=1, or outside of parallel regions) libomp
+// counts a task's children only while an earlier child is incomplete, and a fulfilment from outside
+// removes that child before its dependents are released: taskwait then returns too early. There the
+// team's own thread fulfils the event, after a proxy task was completed. See proxy_task.hpp and
+// docs/adr/0015.
 #include "bridge.hpp"
 
 #include "announce.hpp"
@@ -31,9 +33,9 @@ omp_event_handle_t unpack(void* argument) noexcept {
     return static_cast<omp_event_handle_t>(reinterpret_cast<std::uintptr_t>(argument));
 }
 
-/// Of one of the operations that a task started in its body.
+/// Ends one of the operations that a task started in its body.
 void end_operation(bound_task& held) noexcept {
-    // Not the last one, or of a task that waits in place: then `held` may be gone already.
+    // Not the last operation, or of a task that waits in place: `held` may be freed already.
     if (!held.note_ended()) {
         outstanding::of_process().note_ended();
     } else if (held.proxy_task != nullptr) {
@@ -45,14 +47,15 @@ void end_operation(bound_task& held) noexcept {
     }
 }
 
-/// Runs on the worker, or on a thread that drives the lane, when the operation has ended. What the report needs beside
-/// the status is in the type, so that a start allocates nothing.
+/// Runs on the worker, or on another progress thread, when the operation has ended. The report's
+/// data besides the status is in the type, so that a start allocates nothing.
 template <std::size_t Kind, bool HasStatus, ending By>
 void end_task(const commtask_status* status, void* argument) {
     if (status->state != COMMTASK_STATE_COMPLETED) {
         report_ending(Kind, *status, HasStatus || By == ending::told);
     }
-    // Counted as ended when whoever waits for all of them finds it released.
+    // Counted as ended after the task is released: a thread that waits for all tasks then finds it
+    // released.
     if constexpr (By == ending::serial) {
         static_cast<serial_start*>(argument)->end();
     } else if constexpr (By == ending::held) {
@@ -110,7 +113,7 @@ int take_turn(const commtask_op& operation, std::uint32_t flags, source_place wh
 
 namespace {
 
-/// Reports why nothing was posted, and gives the place in program order up.
+/// Reports why nothing was posted, and gives up the place in program order.
 /// @param reason  as for report_refusal().
 int refuse_post(int code, const commtask_op& operation, const commtask_omp_options& options, const char* reason,
                 source_place where) noexcept {
@@ -141,7 +144,8 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
         return commtask_post(&operation, &posted, nullptr);
     }();
     if (code == COMMTASK_OK) {
-        // Where the worker has no core of its own this thread would keep it waiting for a turn: start the operation now.
+        // Beside a shared worker this thread would keep the worker waiting for the core: start the
+        // operation now.
         (void)progress(by == ending::serial ? static_cast<serial_start*>(argument) : nullptr);
         return code;
     }
@@ -175,8 +179,9 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
 
 namespace {
 
-/// Why a task was refused its place when it was created, with `code`: asked once more, since that may have been on another
-/// thread. An answer that differs now says nothing about then.
+/// Why a task was refused its place with `code` when it was created. The reason is computed again,
+/// since the refusal may have happened on another thread; a different result now says nothing about
+/// the refusal.
 /// @return as report_refusal() takes it.
 const char* why_refused(const commtask_op& operation, int code) noexcept {
     commtask_ticket place{};
@@ -190,8 +195,10 @@ const char* why_refused(const commtask_op& operation, int code) noexcept {
     return "its place in program order was refused when its task was created, for a reason that has passed since";
 }
 
-/// start() for what a caller gave: checked, and in the outstanding count.
-/// @param at_creation what creating the task came to: a refused place cannot be made good, what is later has taken its own.
+/// Calls start() with a caller's arguments, which are checked; the task is in the outstanding
+/// count.
+/// @param at_creation  the result of creating the task: a refused place cannot be taken later,
+///                     since later operations have taken their places.
 int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event,
           int at_creation = COMMTASK_OK, source_place where = {}) noexcept {
     const auto refuse = [&](int code, const char* reason) {
@@ -240,7 +247,7 @@ int commtask_omp_start(const commtask_op* operation, const commtask_omp_options*
                        omp_event_handle_t event) noexcept {
     outstanding::of_process().note_made();
     commtask_omp_options given = options != nullptr ? *options : COMMTASK_OMP_OPTIONS_INIT;
-    given.flags &= ~flag_parent_is_implicit; // whose child the calling task is, nobody can say
+    given.flags &= ~flag_parent_is_implicit; // the parent of the calling task is not known
     return begin(operation, given, event);
 }
 

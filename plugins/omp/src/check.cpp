@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is asked of the records: whether a task ended before communication tasks that it created, outside of any taskgroup, and
-// whether an operation starts in an undeferred task. This runs inside libomp: it holds no lock and calls nothing back but
-// the error handler.
+// The checks on the records: whether a task ended before communication tasks that it created
+// outside of any taskgroup, and whether an operation starts in an undeferred task. This code runs
+// inside libomp: it holds no lock, and its only callback is the error handler.
 #include "check.hpp"
 
 #include "errors.hpp"
@@ -21,15 +21,14 @@ namespace commtask::omp {
 namespace {
 
 std::string_view setting() noexcept {
-    // Every value but 0 and 1 is commtask_init's to refuse: the variable is in the runtime's table.
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): while libomp starts, and once when the first task is made
+    // commtask_init refuses every value but 0 and 1: the variable is in the runtime's table.
     const char* const text = std::getenv("COMMTASK_OMP_CHECK");
     return text != nullptr ? text : "";
 }
 
 } // namespace
 
-/// A copy: the task that it tells of may have ended.
+/// A copy: the task that it describes may have ended.
 struct check::first_child {
     commtask_op operation;
     source_place where;
@@ -45,7 +44,7 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     if (is_silent) {
         return;
     }
-    // Acquire: its partner is the exchange in note_begun().
+    // Acquire: partner of the exchange in note_begun().
     const check::first_child* const first = parent.first.load(std::memory_order_acquire);
     char name[512] = "its name is not known: no memory";
     if (first != nullptr) {
@@ -62,7 +61,8 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     report_not_waited_for(first != nullptr ? first->operation.kind : 0U, sentence);
 }
 
-/// The end of the parent matters: it is an explicit task, and no taskgroup is around the communication.
+/// Whether the parent's end matters: the parent is an explicit task, and no taskgroup is around the
+/// communication task.
 bool is_left_alone(const task_record& communication) noexcept {
     return communication.is_whole && communication.around == nullptr && communication.parent->is_explicit;
 }
@@ -77,7 +77,8 @@ bool is_asked_for() noexcept { return setting() == "1"; }
 
 bool is_off() noexcept { return setting() == "0"; }
 
-// One of the two threads sees what the other did, as each writes before it reads, in the one order of seq_cst.
+// One of the two threads sees the other's store, since each writes before it reads, in the single
+// order of seq_cst.
 void note_begun(task_record& communication, posted_operation posted) noexcept {
     if (!is_left_alone(communication)) {
         return;

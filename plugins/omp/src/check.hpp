@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The check for two ways to write communication tasks that libomp takes without a word and does not wait for. It needs the
-// records of task_records.hpp: it is on where these are kept anyway, because threads that wait make progress, and with
-// COMMTASK_OMP_CHECK=1. See docs/adr/0016.
+// Checks for two ways to write communication tasks that libomp accepts silently and does not wait
+// for. The check needs the records of task_records.hpp. It is on where records are kept anyway,
+// because waiting threads make progress, and with COMMTASK_OMP_CHECK=1. See docs/adr/0016.
 #pragma once
 
 #include "errors.hpp"
@@ -18,7 +18,7 @@ namespace check {
 extern std::atomic<bool> is_watching; ///< Records are kept.
 const char* note_start_watched(posted_operation posted) noexcept;
 
-/// The task in whose body this is called is of the user's own making, and becomes a communication.
+/// The calling task was created by the user, and becomes a communication task.
 /// @return why it must not; null: it may.
 [[nodiscard]] inline const char* note_start(posted_operation posted) noexcept {
     // Relaxed: a task that began before is not known.
@@ -28,13 +28,13 @@ const char* note_start_watched(posted_operation posted) noexcept;
 /// A communication task with a parent has begun, or was created.
 void note_begun(task_record& communication, posted_operation posted) noexcept;
 
-/// It has ended.
+/// The communication task has ended.
 void note_ended(task_record& communication) noexcept;
 
 /// Any task has ended.
 void note_task_ended(task_record& ended) noexcept;
 
-/// Says once, where it is so, that the check was asked for and another tool has its place.
+/// Prints once that the check was requested but another tool is active, if that is so.
 void complain_if_shut_out() noexcept;
 
 } // namespace check

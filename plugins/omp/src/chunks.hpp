@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the iterations of a taskloop are cut into tasks, where the library does it instead of libomp. Sizes are as libomp's own:
-// they differ by one at most, the larger ones first, unless the clause is strict.
+// Divides the iterations of a taskloop into tasks, where the library does that instead of libomp.
+// The sizes are libomp's: they differ by at most one, the larger ones first, unless the clause is
+// strict.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +10,13 @@
 
 namespace commtask::omp {
 
-/// The clauses of a taskloop that say how it is cut.
+/// The clauses of a taskloop that determine its tasks.
 struct loop_cut {
     enum kind : int { is_free = 0, by_grain = 1, by_count = 2 };
 
     int by;             ///< A kind.
-    std::uint64_t size; ///< Iterations of a task, or tasks; at least 1 where there is a clause.
-    bool is_strict;     ///< All tasks but the last have one size.
+    std::uint64_t size; ///< Iterations per task, or number of tasks; at least 1 if there is a clause.
+    bool is_strict;     ///< All tasks but the last have the same size.
 };
 
 /// Calls create(first, length, is_last) for each task of a loop with n iterations.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libomp runs its queue only while it waits for something, the last entry first. So run_answers() waits for a task of
-// its own, which the last answer completes; in a taskgroup of its own, since that nests with every tool.
+// libomp runs its queue only while the thread waits in libomp, the last entry first. So
+// run_answers() waits for a task of its own, which the last answer completes; in a taskgroup of its
+// own, which nests with every tool.
 #include "completion_queue.hpp"
 
 #include "bound_task.hpp"
@@ -20,7 +21,7 @@ namespace {
 /// The outermost scope of the calling thread.
 thread_local constinit driving_scope* current_scope = nullptr;
 
-/// Keeps every completion queue: a communication task may end after the thread that made it.
+/// Owns every completion queue: a communication task may end after the thread that created it.
 class all_completion_queues {
 public:
     completion_queue& keep(completion_queue* made) {
@@ -33,7 +34,7 @@ private:
     std::vector<std::unique_ptr<completion_queue>> queues_;
 };
 
-/// The calling thread's, by nesting level.
+/// The calling thread's queues, by nesting level.
 thread_local std::vector<completion_queue*> of_levels;
 
 /// A proxy task without a body.
@@ -76,8 +77,8 @@ void completion_queue::ring(kmp_task* bell) noexcept {
 }
 
 void completion_queue::ring_through_queue(kmp_task* bell) noexcept {
-    // release: partner of note_answered(). libomp's queue orders the two as well, but tells no tool of it, and without
-    // this a race checker takes every result for unordered.
+    // release: partner of note_answered(). libomp's queue orders the two as well, but does not tell
+    // a tool; without this a race checker reports every result as unordered.
     n_rung_.fetch_add(1, std::memory_order_release);
     __kmpc_proxy_task_completed_ooo(bell);
 }
@@ -99,7 +100,7 @@ serial_start* completion_queue::lend_start() noexcept {
 }
 
 bool completion_queue::note_answered() noexcept {
-    // acquire: partner of ring(); what the worker did before it is this thread's to see.
+    // acquire: partner of ring(); this thread must see the worker's stores before ring().
     return n_rung_.fetch_sub(1, std::memory_order_acquire) == 1;
 }
 
@@ -112,7 +113,8 @@ void completion_queue::end_waits() noexcept {
 
 void completion_queue::run_answers() noexcept {
     while (!own_.empty()) {
-        // What the first releases may wait in libomp, which must know of the others then. Mostly there are none.
+        // A task that the first answer releases may wait in libomp, which must know the other proxy
+        // tasks then. Usually there are no others.
         kmp_task* const first = own_.front();
         for (std::size_t i = 1; i < own_.size(); ++i) {
             ring_through_queue(own_[i]);
@@ -162,7 +164,7 @@ bool driving_scope::try_keep(omp_event_handle_t event) noexcept {
     try {
         current_scope->kept_.push_back(event);
         return true;
-    } catch (const std::bad_alloc&) { // then the caller fulfils it in the middle of the pass
+    } catch (const std::bad_alloc&) { // the caller fulfils it inside the progress call
         return false;
     }
 }

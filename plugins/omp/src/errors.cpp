@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The record of communication tasks that went wrong. Failures are rare and may come from any thread at once, so one
-// lock guards the record; the handler runs outside it, since it may call back.
+// The record of failed communication tasks. Failures are rare and may come from any thread at once,
+// so one lock guards the record; the handler runs without the lock, since it may call this library.
 #include "errors.hpp"
 
 #include "bridge.hpp"
@@ -30,7 +30,8 @@ struct error_record {
     sentence_buffer first_sentence{};
 };
 
-/// One for the process: OpenMP, too, has one runtime for all of it. Never destroyed: the worker may outlive main().
+/// One for the process, which has one OpenMP runtime. Never destroyed: the worker may outlive
+/// main().
 error_record& record() noexcept {
     static auto* const the_record = new error_record;
     return *the_record;
@@ -47,7 +48,7 @@ void copy_sentence(sentence_buffer& to, std::string_view from) noexcept {
     to[n] = '\0';
 }
 
-/// @return whether a handler has been told.
+/// @return whether a handler was called.
 bool tell(const commtask_omp_error& error) noexcept {
     commtask_omp_error_handler handler = nullptr;
     void* argument = nullptr;
@@ -129,7 +130,8 @@ int report_refusal(int code, const commtask_op* operation, const commtask_omp_op
     const bool has_status = options.status != nullptr;
     const auto kind = static_cast<commtask_kind>(operation != nullptr ? operation->kind : 0);
     if (!tell({sizeof(commtask_omp_error), code, kind, nullptr, has_status, sentence.data()})) {
-        // Also with a status: peers wait for what was never posted, and nobody may look before the program hangs.
+        // Also with a status: peers wait for the operation that was never posted, and the program
+        // may not read the status before it hangs.
         const bool is_looked_at = has_status || (options.flags & flag_caller_looks) != 0;
         commtask_tell_refusal(code, operation, is_looked_at, sentence.data());
     }

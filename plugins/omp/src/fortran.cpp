@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C side of the Fortran module: an operation as Fortran describes it becomes one of C, and is spawned. Whether its
-// arguments are right is found where it is posted, as for everybody.
+// The C side of the Fortran module: makes a C operation from Fortran's description, and creates its
+// task. The arguments are checked where the operation is posted, as for C programs.
 #include "errors.hpp"
 #include "fortran_recording.hpp"
 
@@ -42,12 +42,12 @@ commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
     op.send_tag = given.send_tag;
     op.recv_tag = given.recv_tag;
     if (given.has_reduction != 0) op.reduction = MPI_Op_f2c(given.reduction);
-    if (given.dests != nullptr) op.dests = given.dests; // they share their place with what other operations have
+    if (given.dests != nullptr) op.dests = given.dests; // a union with other operations' fields
     if (given.sources != nullptr) op.sources = given.sources;
     if (given.has_window != 0) {
         MPI_Win window = MPI_Win_f2c(given.window);
         commtask_op_keep_handle_(&op.result, &window, sizeof window);
-        op.comm = MPI_COMM_NULL; // it has its own
+        op.comm = MPI_COMM_NULL; // the window has its own
     }
     if (given.has_group != 0) {
         const MPI_Group group = MPI_Group_f2c(given.group);
@@ -68,7 +68,7 @@ void* commtask_omp_fortran_in_place(void) noexcept { return MPI_IN_PLACE; }
 
 int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                                const commtask_omp_fortran_clauses* clauses) noexcept {
-    // A module of another release of this library, since programs compile it from source.
+    // The module is from another release of this library; programs compile the module from source.
     if (operation->struct_size != sizeof *operation || clauses->struct_size != sizeof *clauses) {
         return report_refusal(
             COMMTASK_ERR_ARGUMENT, nullptr, COMMTASK_OMP_OPTIONS_INIT,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recording of a thread, from commtask_record_begin to commtask_record_end of the Fortran module. Places are searched one by
-// one: a plan is recorded once, and has tens of members.
+// The recording of a thread, from commtask_record_begin to commtask_record_end of the Fortran
+// module. Addresses are searched linearly: a plan is recorded once, and has tens of members.
 #include "fortran_recording.hpp"
 
 #include "errors.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 thread_local std::unique_ptr<fortran_recording> recorded_here;
 
-/// The recording goes on if it could not be ended here.
+/// If the recording could not be ended on this thread, it goes on.
 int end_unless_refused(int code) noexcept {
     if (code != COMMTASK_ERR_WORKER_THREAD) recorded_here.reset();
     return commtask_omp_fortran_note(code);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread records through the Fortran module. There a member of a plan is written as a task is, with dependences by
-// address, so the order that OpenMP would give the members is found here. Those on compute tasks find no member, and order
-// nothing: they belong to the task that starts the plan.
+// The recording of a thread that uses the Fortran module. A member of a plan is written as a task
+// with dependences by address, and this class computes the order that OpenMP would give the
+// members. A dependence on a compute task matches no member, and orders nothing: it belongs to the
+// task that starts the plan.
 #pragma once
 
 #include <commtask/omp.h>
@@ -23,23 +24,23 @@ public:
     fortran_recording& operator=(const fortran_recording&) = delete;
     ~fortran_recording();
 
-    /// Posts a member. @param given  for a refusal's report @return as commtask_post
+    /// Posts a member. @param given  for the report of a refusal @return as commtask_post
     int record(const commtask_op& operation, const commtask_omp_options& given,
                const commtask_omp_fortran_clauses& clauses) noexcept;
 
 private:
-    /// What members have done to an address.
+    /// The members that access an address.
     struct place {
         const void* address;
-        commtask_t writer = COMMTASK_NULL; ///< The last one; null: none.
-        std::vector<commtask_t> readers{}; ///< Since then.
+        commtask_t writer = COMMTASK_NULL; ///< The last writer; null: none.
+        std::vector<commtask_t> readers{}; ///< Readers since the last writer.
     };
     [[nodiscard]] place& at(const void* address);
     void read_by(commtask_t member, std::span<const void* const> addresses);
     void written_by(commtask_t member, std::span<const void* const> addresses);
     [[nodiscard]] std::vector<commtask_t> predecessors_of(const commtask_omp_fortran_clauses& clauses);
 
-    std::vector<commtask_t> members_; ///< Their handles, which are given back when the recording ends.
+    std::vector<commtask_t> members_; ///< Handles of the members, released when the recording ends.
     std::vector<place> places_;
 };
 

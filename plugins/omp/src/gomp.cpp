@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks and taskloops of code that gcc compiled. It hands over a function and a block of arguments, which is copied behind the
-// task, and dependences as an array of addresses by kind; flags are those of gcc's runtime. A detach clause has no event,
-// as in libomp itself: commtask_omp_start refuses such a task with a sentence.
+// Tasks and taskloops of code from gcc. gcc's code passes a function, a block of arguments, which
+// is copied behind the task, and dependences as an array of addresses by kind; flags are libgomp's.
+// A detach clause has no event, as in libomp itself: commtask_omp_start refuses such a task with an
+// error message.
 #include "gomp.hpp"
 
 #include "binding.hpp"
@@ -32,15 +33,15 @@ enum gomp_flag : unsigned {
     gomp_is_final = 1U << 1U,
     gomp_has_depends = 1U << 3U,
     gomp_has_priority = 1U << 4U,
-    gomp_counts_up = 1U << 8U, ///< The unsigned loop.
+    gomp_counts_up = 1U << 8U, ///< For the unsigned loop.
     gomp_has_grain = 1U << 9U,
-    gomp_is_deferred = 1U << 10U, ///< Of a taskloop: its if clause is true, or there is none.
+    gomp_is_deferred = 1U << 10U, ///< For a taskloop: its if clause is true, or there is none.
     gomp_has_no_group = 1U << 11U,
     gomp_has_reduction = 1U << 12U,
     gomp_is_strict = 1U << 14U,
 };
 
-/// Behind the task of the runtime.
+/// Stored behind the runtime's task.
 struct gomp_payload {
     gomp_body body;
     void* arguments;
@@ -54,17 +55,17 @@ std::int32_t run_gomp(std::int32_t /*thread*/, void* task) {
     return 0;
 }
 
-/// The arguments of a task, as gcc describes them.
+/// The arguments of a task, as gcc passes them.
 struct gomp_arguments {
     gomp_body body;
     void* given;
-    gomp_copy copy; ///< Null: they are bytes.
+    gomp_copy copy; ///< Null: copied as bytes.
     std::size_t size_bytes;
     std::size_t alignment;
 };
 
-/// A task that is not yet known to the scheduler.
-/// @param is_copied  else the body is called before the arguments go.
+/// Allocates a task that the scheduler does not know yet.
+/// @param is_copied  else the body is called while the caller's arguments are valid.
 kmp_task* create(std::int32_t thread, const gomp_arguments& arguments, unsigned flags, int priority, bool is_copied) {
     std::int32_t made_with = (flags & gomp_is_untied) != 0 ? 0 : kmp_is_tied;
     made_with |= (flags & gomp_is_final) != 0 ? kmp_is_final : 0;
@@ -100,8 +101,10 @@ kmp_depend_kind kind_of_object(std::uintptr_t kind) noexcept {
     }
 }
 
-/// The array is: how many, how many of them are out, then the addresses, out before in. Since OpenMP 5: 0, how many, how many
-/// are out, mutexinoutset and in, then the addresses in this order, and the rest are depobj.
+/// The array before OpenMP 5: the number of addresses, the number of out addresses, then the
+/// addresses, out before in. Since OpenMP 5: 0, the number of entries, the numbers of out,
+/// mutexinoutset and in addresses, then the addresses in this order; the remaining entries are
+/// depobj.
 std::vector<kmp_depend> depends_of(void** given) {
     const auto number = [&](std::size_t i) { return reinterpret_cast<std::uintptr_t>(given[i]); };
     std::vector<kmp_depend> depends;
@@ -140,7 +143,7 @@ void run_undeferred(std::int32_t thread, kmp_task* task) {
 
 template <typename Number>
 std::uint64_t iterations_of(Number first, Number end, Number step, bool counts_up) noexcept {
-    // Unsigned: the distance may be larger than the largest signed number.
+    // Unsigned: the distance may exceed the largest signed number.
     const auto distance = [](Number from, Number to) {
         return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
     };
@@ -150,7 +153,7 @@ std::uint64_t iterations_of(Number first, Number end, Number step, bool counts_u
     return end < first ? (distance(end, first) - 1) / (std::uint64_t{0} - static_cast<std::uint64_t>(step)) + 1 : 0;
 }
 
-/// What the arguments of a taskloop begin with; gcc's code expects the bounds of its part there.
+/// The beginning of a taskloop's arguments, where gcc's code expects the bounds of its part.
 template <typename Number>
 struct loop_head {
     Number first;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points that gcc's code calls for tasks, which libomp offers too. Bound tasks go through libomp's own instead: from
-// its versions for gcc it makes tasks by itself, where nobody could stand between.
+// The entry points for tasks that code from gcc calls, which libomp provides too. For bound tasks
+// this library calls libomp's own entry points instead: libomp's gcc entry points create tasks
+// internally, where no other library can intercept the creation.
 #pragma once
 
 #include <cstdint>

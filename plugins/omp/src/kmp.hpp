@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points of LLVM's OpenMP runtime that clang calls for "#pragma omp task depend detach", declared by hand so
-// that any compiler can make such a task: gcc emits calls to which libomp gives no event. They are part of the
-// runtime's binary interface, which compiled programs rely on and which has not changed since detach came (LLVM 11).
+// The entry points of LLVM's OpenMP runtime that clang calls for "#pragma omp task depend detach",
+// declared by hand so that any compiler can make such a task: gcc emits calls to which libomp gives
+// no event. The entry points belong to the runtime's binary interface, on which compiled programs
+// rely; they have not changed since detach was added (LLVM 11).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace commtask::omp {
 
 extern "C" {
 
-/// Where in the source a construct is; the runtime only hands it to tools.
+/// The source location of a construct; the runtime only passes it to tools.
 struct kmp_ident {
     std::int32_t reserved_1;
     std::int32_t flags;
@@ -23,7 +24,7 @@ struct kmp_ident {
 
 using kmp_routine = std::int32_t (*)(std::int32_t thread, void* task);
 
-/// The part of a task that compiled code may touch; its private variables follow.
+/// The part of a task that compiled code may access; the task's private variables follow.
 struct kmp_task {
     void* shareds;
     kmp_routine routine;
@@ -55,22 +56,23 @@ void __kmpc_end_taskgroup(kmp_ident* where, std::int32_t thread);
 std::int32_t __kmpc_omp_taskyield(kmp_ident* where, std::int32_t thread, int end_part);
 /// By a thread of the task's team, and not while the task's routine runs: the task may be freed.
 void __kmpc_proxy_task_completed(std::int32_t thread, kmp_task* task);
-/// By any thread: the rest is done by the team, from its queue.
+/// By any thread: the team does the rest, from its queue.
 void __kmpc_proxy_task_completed_ooo(kmp_task* task);
-// Of OpenMP 5.0 and 5.2; gcc 12 does not declare them.
+// OpenMP 5.0 and 5.2; gcc 12 does not declare them.
 int omp_control_tool(int command, int modifier, void* argument);
 int omp_in_explicit_task();
 }
 
-/// What omp_control_tool returns where no tool is active.
+/// The result of omp_control_tool if no tool is active.
 constexpr int kmp_no_tool = -2;
 
-/// Flags of __kmpc_omp_task_alloc. Without `kmp_is_tied` a task is untied, as all of ours are (see task.cpp).
+/// Flags of __kmpc_omp_task_alloc. Without `kmp_is_tied` a task is untied, as all tasks of this
+/// library are (see task.cpp).
 enum kmp_task_flag : std::int32_t {
     kmp_is_tied = 0x01,
     kmp_is_final = 0x02,
     kmp_has_destructors = 0x08,
-    kmp_is_proxy = 0x10, ///< Not complete after its routine, but after __kmpc_proxy_task_completed_ooo.
+    kmp_is_proxy = 0x10, ///< Complete after __kmpc_proxy_task_completed_ooo, not after its routine.
     kmp_has_priority = 0x20,
     kmp_is_detachable = 0x40,
     kmp_is_hidden_helper = 0x80, ///< Run by libomp's own threads, for devices.
@@ -79,7 +81,7 @@ enum kmp_task_flag : std::int32_t {
 /// Kinds of kmp_depend, as clang writes them.
 enum kmp_depend_kind : std::uint8_t {
     kmp_depend_in = 1,
-    kmp_depend_inout = 3, ///< out as well: for the runtime they are the same.
+    kmp_depend_inout = 3, ///< Also out: the runtime treats both alike.
     kmp_depend_mutexinoutset = 4,
     kmp_depend_inoutset = 8,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An OpenMP task that this library makes itself: a payload, what to run, and optionally an event that completes it.
-// A thin layer over kmp.hpp, so that the rest of the plugin need not know how the runtime lays a task out.
+// An OpenMP task that this library creates itself: a payload, a body, and optionally an event that
+// completes it. A thin layer over kmp.hpp, so that the rest of the front end does not depend on the
+// runtime's task layout.
 #pragma once
 
 #include "announce.hpp"
@@ -18,15 +19,16 @@ namespace commtask::omp {
 
 inline kmp_ident task_ident{0, 2, 0, 0, ";commtask;commtask;0;0;;"};
 
-/// A task with a Payload: `Payload::run()` is its body, `Payload::end()` is called after it, or instead of it where the
-/// task is discarded (its taskgroup was cancelled). The payload lives until the task has completed.
+/// A task with a Payload. `Payload::run()` is its body; `Payload::end()` is called after the body,
+/// or instead of it if the task is discarded (its taskgroup was cancelled). The payload lives until
+/// the task has completed.
 template <typename Payload>
 class kmp_task_of {
 public:
     static_assert(std::is_trivially_destructible_v<Payload>, "the runtime frees the payload without asking");
     static_assert(alignof(Payload) <= 8, "the runtime aligns payloads as it aligns pointers");
 
-    /// Makes a task that is not yet known to the scheduler.
+    /// Allocates a task that the scheduler does not know yet.
     kmp_task_of(std::int32_t extra_flags, Payload payload) noexcept
         : thread_(__kmpc_global_thread_num(&task_ident)),
           task_(__kmpc_omp_task_alloc(&task_ident, thread_, kmp_has_destructors | extra_flags,
@@ -37,12 +39,12 @@ public:
 
     [[nodiscard]] Payload& payload() noexcept { return payload_of(task_); }
 
-    /// The payload of a task that is known by its identity().
+    /// The payload of the task with this identity().
     static Payload& payload_of(void* task) noexcept {
         return *std::launder(reinterpret_cast<Payload*>(static_cast<kmp_task*>(task) + 1));
     }
 
-    /// An address that no other task has: to make dependences between tasks of this library.
+    /// An address that no other task has, for dependences between tasks of this library.
     [[nodiscard]] kmp_task* identity() const noexcept { return task_; }
 
     void set_priority(int priority) noexcept { task_->second.priority = priority; }
@@ -53,8 +55,9 @@ public:
             reinterpret_cast<std::uintptr_t>(__kmpc_task_allow_completion_event(&task_ident, thread_, task_)));
     }
 
-    /// Hands the task to the scheduler, which may run it, and others, before this returns.
-    /// @param posted  the communication that the task is, if it is one.
+    /// Submits the task to the scheduler, which may run this task and others before the call
+    /// returns.
+    /// @param posted  the operation, if the task is a communication task.
     void submit(std::int32_t n_depends, kmp_depend* depends, posted_operation posted = {}) noexcept {
         tool::announce(posted);
         __kmpc_omp_task_with_deps(&task_ident, thread_, task_, n_depends, depends, 0, nullptr);

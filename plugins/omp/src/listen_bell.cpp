@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bell of commtask_omp_listen: a task whose event is fulfilled by a ring, which needs no compiler that knows of events. It posts
-// nothing: the team may hang it up at any moment, beside commtask_finalize too (docs/adr/0015).
+// The detached task of commtask_omp_listen: commtask_omp_listen_ring_ fulfils its event, so the
+// caller's compiler need not support events. The task posts no operation: the team may create it at
+// any moment, also concurrently with commtask_finalize (docs/adr/0015).
 #include "bridge.hpp"
 #include "check.hpp"
 #include "completion_queue.hpp"
@@ -17,7 +18,7 @@
 namespace commtask::omp {
 namespace {
 
-/// The task. Who rings has it until the event is fulfilled.
+/// The task. The thread that completes it owns it until the event is fulfilled.
 struct listen_bell {
     void (*hang)(void* bell, void* argument);
     void* argument;
@@ -33,16 +34,16 @@ struct listen_bell {
             return;
         }
         serial = completion_queue::mine().lend_start();
-        if (serial == nullptr) { // then it counts as rung
+        if (serial == nullptr) { // then the task completes at once
             discard();
             return;
         }
-        serial_start& mine = *serial; // a ring ends the task
+        serial_start& mine = *serial; // completing it frees the task
         mine.begin(event, flags);
         hang(this, argument);
         mine.settle();
     }
-    /// A discarded task completes, or its taskgroup would wait for ever.
+    /// A discarded task completes; otherwise its taskgroup would wait for ever.
     void end() noexcept {
         if (!has_run) {
             discard();

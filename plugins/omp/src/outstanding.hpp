@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many communication tasks were made and how many of them have ended, so that a thread can wait for all. Two
-// counters on lines of their own: threads that make tasks do not disturb the worker that ends them.
+// Counts communication tasks that were created and that have ended, so that a thread can wait for
+// all. Two counters on cache lines of their own: threads that create tasks do not disturb the
+// worker that ends tasks.
 #pragma once
 
 #include <atomic>
@@ -11,24 +12,25 @@ namespace commtask::omp {
 
 class outstanding {
 public:
-    /// One for the process, as there is one OpenMP runtime for it.
+    /// One for the process, which has one OpenMP runtime.
     static outstanding& of_process() noexcept {
         static constinit outstanding the_outstanding;
         return the_outstanding;
     }
 
-    /// Before a task can end.
+    /// Called before the task can end.
     void note_made() noexcept { made_.fetch_add(1, std::memory_order_relaxed); }
 
-    /// Once for each task that was made, however it ended. Release: partner of are_at_most_open().
+    /// Once for each created task, however it ended. Release: partner of are_at_most_open().
     void note_ended() noexcept { ended_.fetch_add(1, std::memory_order_release); }
 
     [[nodiscard]] std::uint64_t n_ended() const noexcept { return ended_.load(std::memory_order_relaxed); }
 
-    /// Whether at most `limit` of the tasks whose making happened before this call have not ended. One that was given up
-    /// twice only makes the answer "yes" too early.
+    /// Whether at most `limit` of the tasks created before this call have not ended. If a task was
+    /// given up twice, the answer is only "yes" too early.
     [[nodiscard]] bool are_at_most_open(std::uint64_t limit) const noexcept {
-        // First the ended ones: a task that is made between the two loads makes the answer "no", never a wrong "yes".
+        // Ended tasks first: a task created between the two loads makes the answer "no", never a
+        // wrong "yes".
         const std::uint64_t ended = ended_.load(std::memory_order_acquire);
         const std::uint64_t made = made_.load(std::memory_order_relaxed);
         return made <= ended || made - ended <= limit;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bell is a proxy task without a body, and its answer a task that depends on it: so the team's own thread runs the answer,
-// whoever rings. Where that thread itself sees the operation end, it goes without libomp's queue.
+// A proxy task has no body, and its answer is a task that depends on it: so the team's own thread
+// runs the answer, whichever thread completes the proxy task. If the team's thread itself sees the
+// operation end, libomp's queue is not used.
 #include "proxy_task.hpp"
 
 #include "announce.hpp"
@@ -13,20 +14,20 @@
 namespace commtask::omp {
 namespace {
 
-/// Fulfils an event from a thread of the team.
+/// Fulfils an event on a thread of the team.
 struct proxy_task_answer {
     completion_queue* at;
     omp_event_handle_t event;
-    serial_start* started; ///< What the completion queue gets back; null: nothing.
+    serial_start* started; ///< Returned to the completion queue; null: nothing.
     kmp_task* proxy;       ///< Itself, if it is a proxy task.
-    bool is_given;         ///< answer_unrung() does it.
+    bool is_given;         ///< answer_unrung() gives the answer.
 
     void run() noexcept {
         if (proxy != nullptr) {
             answer();
         }
     }
-    /// Also when the taskgroup was cancelled meanwhile; of a proxy task libomp does not call it.
+    /// Also if the taskgroup was cancelled meanwhile; libomp does not call it for a proxy task.
     void end() noexcept { answer(); }
 
     void answer() noexcept {
@@ -47,7 +48,7 @@ struct proxy_task_answer {
     }
 };
 
-/// A proxy task without a body: completed by its completion queue.
+/// A proxy task without a body, completed by its completion queue.
 struct proxy_task {
     completion_queue* at;
     kmp_task* answer;
@@ -55,13 +56,15 @@ struct proxy_task {
     void end() noexcept {}
 };
 
-/// When a task without an event ends in a team of one thread, libomp forgets to take it off the children for which its
-/// parent is kept in memory: the communication task would never be freed. Of a proxy task it does not forget that; but
-///  - it then goes on to the parent of the communication task, and if that is an explicit task, on to ancestors which did
-///    not count their children: those would be freed too early. An implicit task stops it.
-///  - Of a proxy task that a cancellation discards it calls nothing.
-///  - When one runs at the end of a region, it tells a tool of that end twice, which Archer does not survive. This library's
-///    records do.
+/// Whether the answer is a proxy task. When a task without an event ends in a team of one thread,
+/// libomp does not decrement the count of children that keeps its parent in memory: the
+/// communication task would never be freed. For a proxy task libomp does decrement that count; but
+/// - libomp then continues with the parent of the communication task, and if that is an explicit
+///   task, with ancestors that did not count their children: the ancestors would be freed too
+///   early. libomp stops at an implicit task.
+/// - libomp calls no function of a proxy task that a cancellation discards.
+/// - When a proxy task runs at the end of a region, libomp reports its end to a tool twice, and
+///   Archer fails. This library's records accept that.
 bool answer_is_proxy(std::uint32_t flags) noexcept {
     constexpr int no_command = 0x7fff0000; // tools ignore what they do not know
     static const bool is_watched = !tool::is_records_only.load(std::memory_order_relaxed) &&
@@ -69,13 +72,14 @@ bool answer_is_proxy(std::uint32_t flags) noexcept {
     return (flags & flag_parent_is_implicit) != 0 && !is_watched && omp_get_cancellation() == 0;
 }
 
-/// Makes a completion queue bell, which any thread may ring, whereupon a thread of this team fulfils `event`.
-/// The task of `event` stays incomplete until then, so its later siblings are counted, and its dependents are released
-/// in the same step in which it is taken out of the count.
+/// Makes a proxy task, which any thread may complete; a thread of this team then fulfils `event`.
+/// The task of `event` stays incomplete until then, so its later siblings are counted, and its
+/// dependents are released in the step that removes it from the count.
 kmp_task* make_proxy_task(omp_event_handle_t event, std::uint32_t flags, serial_start* started) noexcept {
     completion_queue& mine = completion_queue::mine();
-    // The bell first: libomp counts a task without an event as a child only if another child is incomplete when it is
-    // made, but asks again when it ends; with the bell there both answers are yes.
+    // The proxy task first: libomp counts a task without an event as a child only if another child
+    // is incomplete at its creation, but tests again at its end; with the proxy task both answers
+    // are yes.
     kmp_task_of<proxy_task> ring(kmp_is_proxy, {&mine, nullptr});
     const bool is_proxy = answer_is_proxy(flags);
     kmp_task_of<proxy_task_answer> answer(is_proxy ? kmp_is_proxy : 0, {&mine, event, started, nullptr, false});
@@ -91,7 +95,7 @@ kmp_task* make_proxy_task(omp_event_handle_t event, std::uint32_t flags, serial_
     return rung;
 }
 
-/// Stands where a bell would, once the operation has ended.
+/// Replaces the proxy task once the operation has ended.
 kmp_task* has_ended() noexcept { return reinterpret_cast<kmp_task*>(std::uintptr_t{1}); }
 
 } // namespace
@@ -103,15 +107,15 @@ void serial_start::begin(omp_event_handle_t event, std::uint32_t flags) noexcept
 }
 
 void serial_start::settle() noexcept {
-    // acquire: partner of end(); what the worker did before it is this thread's to see.
+    // acquire: partner of end(); this thread must see the worker's stores before end().
     if (bell_.load(std::memory_order_acquire) != nullptr) {
         return give_up();
     }
     kmp_task* const bell = make_proxy_task(event_, flags_, this);
     kmp_task* before = nullptr;
-    // release: who ends it finds the bell whole.
+    // release: the thread that ends the operation finds the proxy task complete in memory.
     if (bell_.compare_exchange_strong(before, bell, std::memory_order_acq_rel)) {
-        return; // what comes now belongs to end(), and then to the answer
+        return; // from here on the object belongs to end(), then to the answer
     }
     answer_unrung(bell);
     outstanding::of_process().note_ended();
@@ -125,7 +129,8 @@ void serial_start::give_up() noexcept {
 }
 
 void serial_start::end() noexcept {
-    // acq_rel: partner of settle(). Without a bell this is the starter's from here on.
+    // acq_rel: partner of settle(). Without a proxy task the object belongs to the starter from
+    // here on.
     kmp_task* const bell = bell_.exchange(has_ended(), std::memory_order_acq_rel);
     if (bell == nullptr) {
         return;
@@ -134,7 +139,8 @@ void serial_start::end() noexcept {
     outstanding::of_process().note_ended();
 }
 
-// In a team of one thread tasks of explicit ones wait in place: the parent of a task that is put off is implicit.
+// In a team of one thread, tasks of explicit tasks wait in place: a task whose completion is
+// delayed has an implicit parent.
 kmp_task* make_proxy_task_of_bound(omp_event_handle_t event) noexcept {
     return make_proxy_task(event, flag_parent_is_implicit, nullptr);
 }

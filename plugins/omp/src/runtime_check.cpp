@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether one OpenMP runtime serves the whole process. With libgomp beside libomp each knows only its own tasks, and
-// dependents of communication tasks start too early without a word. Looking at the dynamic linker's choice costs
-// nothing in the tasks; it cannot see a runtime that was linked statically or loaded privately.
+// Tests whether one OpenMP runtime serves the whole process. If both libgomp and libomp are loaded,
+// each knows only its own tasks, and dependents of communication tasks silently start too early.
+// The test uses the dynamic linker's symbol resolution and costs nothing in the tasks. It cannot
+// detect a runtime that was linked statically or loaded privately.
 #include "bound_task.hpp"
 #include "errors.hpp"
 #include "kmp.hpp"
@@ -12,7 +13,7 @@
 namespace commtask::omp {
 namespace {
 
-/// The object that holds an address; null name if nothing is known.
+/// The shared object that contains an address; null name: not known.
 Dl_info object_of(const void* address) noexcept {
     Dl_info info{};
     if (address == nullptr || dladdr(address, &info) == 0) {
@@ -22,10 +23,11 @@ Dl_info object_of(const void* address) noexcept {
 }
 
 std::string look() {
-    // A function that libcommtask-omp-bind does not stand in front of.
+    // A function that libcommtask-omp-bind does not interpose.
     const Dl_info ours = object_of(reinterpret_cast<const void*>(&__kmpc_proxy_task_completed_ooo));
-    // What gcc's code calls to wait for tasks, for a parallel region, and what everybody's code calls for the thread number:
-    // each must lead to the runtime that this library makes its tasks in.
+    // gcc's code calls the first two to wait for tasks and for a parallel region; code of any
+    // compiler calls the third for the thread number. Each must resolve to the runtime in which
+    // this library creates its tasks.
     for (const char* entry : {"GOMP_taskwait", "GOMP_parallel", "omp_get_thread_num"}) {
         const Dl_info theirs = object_of(dlsym(RTLD_DEFAULT, entry));
         if (theirs.dli_fname != nullptr && theirs.dli_fbase != ours.dli_fbase) {
@@ -52,6 +54,6 @@ int commtask_omp_check(void) noexcept {
     if (!runtime_objection().empty()) {
         return set_last_objection(COMMTASK_ERR_RUNTIME, runtime_objection());
     }
-    // No failure: a program that holds nothing needs no binding.
+    // No failure: only programs that bind operations need libcommtask-omp-bind.
     return set_last_objection(COMMTASK_OK, binding_objection());
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks that the library creates for the caller, with dependences and an event, whatever compiler the caller has. They
-// are untied: with tied ones, tasks that create communication tasks and wait for them can deadlock by OpenMP's task
-// scheduling constraint. Dependences of usual length need no memory from the heap.
+// Tasks that the library creates for the caller, with dependences and an event, for callers of any
+// compiler. The tasks are untied: by OpenMP's task scheduling constraint, tied tasks that create
+// communication tasks and wait for them can deadlock. Dependence lists of usual length need no heap
+// memory.
 #include "bridge.hpp"
 #include "check.hpp"
 #include "completion_queue.hpp"
@@ -38,7 +39,8 @@ struct communication {
         (void)start(operation, options, event, where);
         commtask_drop(kept);
     }
-    /// A discarded task gives its place up and completes, or its taskgroup would wait for ever.
+    /// A discarded task gives up its place and completes; otherwise its taskgroup would wait for
+    /// ever.
     void end() noexcept {
         if (has_run) {
             return;
@@ -56,7 +58,7 @@ struct communication {
     }
 };
 
-/// A list of dependences that grows into the heap only when it is long.
+/// A list of dependences, on the heap only if it is long.
 class depend_list {
 public:
     /// @return false if there is no memory.
@@ -104,7 +106,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     if (const int code = take_turn(operation, options.flags, where, options.ticket); code != COMMTASK_OK) {
         return report_refusal(code, &operation, options, nullptr, where);
     }
-    options.flags &= ~flag_caller_looks; // not at what comes after this call
+    options.flags &= ~flag_caller_looks; // not for failures after this call
     kmp_task_of<communication> task(kmp_is_detachable | (options.priority != 0 ? kmp_has_priority : 0),
                                     {operation, options, where, {}, false, {}, nullptr});
     if (options.priority != 0) {
@@ -125,8 +127,9 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     return COMMTASK_OK;
 }
 
-/// Tasks of a mutexinoutset run in any order, one at a time: one that has the mutex could wait for its turn behind one that waits
-/// for the mutex. As inout they run in the order of their creation, which is one of those that are allowed.
+/// Tasks of a mutexinoutset run in any order, one at a time: a task that holds the mutex could wait
+/// for its place in program order behind a task that waits for the mutex. As inout they run in the
+/// order of their creation, which is one of the permitted orders.
 kmp_depend_kind depend_kind_of(int kind, bool has_turn) noexcept {
     switch (kind) {
     case COMMTASK_OMP_IN: return kmp_depend_in;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The callbacks run inside libomp: they hold no lock, and call nothing back but the error handler. A parent's record outlives
-// the parent as long as a child refers to it, since the order in which the two end is just what the check asks.
+// The callbacks run inside libomp: they hold no lock, and their only callback is the error handler.
+// A parent's record outlives the parent while a child refers to it, since the check compares the
+// ends of both.
 #include "task_records.hpp"
 
 #include "announce.hpp"
@@ -18,8 +19,9 @@ namespace {
 ompt_get_task_info_t get_task_info = nullptr;
 constinit std::atomic<bool> are_foreign_events{false};
 
-/// Taskgroups of all tasks, since libomp started. -1: not counted. While it is 0, no taskgroup is around the current task. On a cache
-/// line of its own: each creation of a task reads what is near.
+/// Open taskgroups of all tasks, since libomp started. -1: not counted. While it is 0, no taskgroup
+/// is around the current task. On a cache line of its own, since each creation of a task reads the
+/// neighbouring variables.
 alignas(64) constinit std::atomic<int> n_open_groups{-1};
 
 using records::of;
@@ -32,11 +34,12 @@ ompt_data_t* current_task(int* flags = nullptr) noexcept {
 void refer_to(open_count* to) noexcept {
     if (to != nullptr) {
         to->n_references.fetch_add(1,
-                                   std::memory_order_relaxed); // the caller has, or is below one that has, a reference
+                                   std::memory_order_relaxed); // the caller or an ancestor has a reference
     }
 }
 
-/// Acquire and release: who deletes sees what all who had a reference wrote.
+/// Acquire and release: the thread that deletes sees the stores of all threads that had a
+/// reference.
 [[nodiscard]] bool was_last_reference(open_count& to) noexcept {
     return to.n_references.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
@@ -49,8 +52,8 @@ void release(group_record* group) noexcept {
 
 void end_task(ompt_data_t* data) noexcept;
 
-/// A few records that nobody needs, so that most tasks need no memory. And the initial task of a thread: libomp does not tell that it
-/// ends where the thread ends.
+/// A few unused records, so that most tasks need no allocation. Also the initial task of a thread:
+/// libomp does not report its end, which is the end of the thread.
 class spare_records {
 public:
     spare_records() = default;
@@ -73,7 +76,8 @@ public:
         return true;
     }
 
-    /// A teams construct has an initial task, too, inside the thread's own, and libomp tells of its end.
+    /// A teams construct also has an initial task, inside the thread's own, and libomp reports its
+    /// end.
     void note_initial(ompt_data_t& task) noexcept {
         if (initial_ == nullptr) {
             initial_ = &task;
@@ -117,7 +121,7 @@ void release(task_record* record) noexcept {
     }
 }
 
-/// A record of a task that began before tasks were watched. It is the current one.
+/// Makes a record of the current task, which began before tasks were watched.
 task_record* make_up_record(ompt_data_t& data) noexcept {
     int flags = 0;
     if (current_task(&flags) != &data) {
@@ -128,7 +132,7 @@ task_record* make_up_record(ompt_data_t& data) noexcept {
         return nullptr;
     }
     made->is_explicit = (static_cast<unsigned>(flags) & ompt_task_explicit) != 0;
-    // Relaxed: a taskgroup around the current task was begun before it was created.
+    // Relaxed: a taskgroup around the current task was begun before the task was created.
     made->is_whole =
         tool::is_there.load(std::memory_order_relaxed) && n_open_groups.load(std::memory_order_relaxed) == 0;
     made->implicit = made->is_explicit ? nullptr : made;
@@ -143,7 +147,7 @@ void end_communication(task_record& record) noexcept {
     if (!record.is_communication.exchange(false)) {
         return;
     }
-    // The references of `record` keep all three.
+    // The references of `record` keep all three alive.
     const auto end_one = [](std::atomic<unsigned>& n_open) {
         n_open.fetch_sub(1, std::memory_order_release); // partner: the load in wait_until_none()
     };
@@ -159,7 +163,7 @@ void end_communication(task_record& record) noexcept {
     }
 }
 
-/// Of a cancelled task libomp may tell two ends: the second finds no record.
+/// libomp may report two ends of a cancelled task: the second finds no record.
 void end_task(ompt_data_t* data) noexcept {
     task_record* const record = static_cast<task_record*>(std::exchange(data->ptr, nullptr));
     end_communication(*record);
@@ -167,7 +171,7 @@ void end_task(ompt_data_t* data) noexcept {
     release(record);
 }
 
-// The callbacks -------------------------------------------------------------------------------------------------------
+// The callbacks ----------------------------------------------------------------------------------
 
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* /*parallel*/, ompt_data_t* task, unsigned /*size*/,
                       unsigned /*index*/, int flags) {
@@ -197,19 +201,20 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* /*frame*/, ompt_da
         if ((static_cast<unsigned>(flags) & ompt_task_target) != 0) {
             are_foreign_events.store(true, std::memory_order_relaxed);
         }
-        return; // a waiting construct in the guise of a task
+        return; // a waiting construct that libomp implements as a task
     }
     task->ptr = nullptr;
-    const unsigned kind = tool::announced; // the tool takes it back
+    const unsigned kind = tool::announced; // the tool resets it
     if (kind == 0) {
         return;
     }
     auto* const record = make_record();
     if (record == nullptr) {
-        return; // a task that nothing is known of
+        return; // a task without a record
     }
     record->is_explicit = true;
-    // libomp tells of a task with if(0) when it has made it the current one; of all others before.
+    // libomp reports a task with if(0) after it has become the current task, and any other task
+    // before.
     record->is_undeferred = current_task() == task;
     task_record* parent = of(creator);
     if (parent == nullptr && creator != nullptr) {
@@ -251,7 +256,7 @@ void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t
     }
 }
 
-// Of taskgroups libomp hands a copy of the task's data.
+// For taskgroups libomp passes a copy of the task's data.
 void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* /*parallel*/,
                     ompt_data_t* task, const void* /*where*/) {
     if (kind != ompt_sync_region_taskgroup) {
@@ -280,7 +285,7 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
             ++record->n_unknown_groups;
             return;
         }
-        made->outer = record->group; // takes its reference over
+        made->outer = record->group; // takes over its reference
         record->group = made;
         ++record->n_own_groups;
         return;

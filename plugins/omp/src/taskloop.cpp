@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Taskloops while tasks are bound. In a team of one thread libomp does not count the copies that it makes of a taskloop's
-// task, but takes them off the count when they end, if they are detachable: it aborts. There the copies are made here, as
-// tasks of their own.
+// Taskloops of bound tasks. In a team of one thread, libomp does not count the copies that it makes
+// of a taskloop's task, but decrements the count when the copies end, if they are detachable: it
+// aborts. There this library makes the copies, as separate tasks.
 #include "binding.hpp"
 #include "chunks.hpp"
 
@@ -16,9 +16,9 @@ struct taskloop {
     std::int32_t thread;
     kmp_task* pattern; ///< Copied for each chunk.
     std::uint64_t* lower;
-    std::uint64_t* upper; ///< Both inside the pattern; the iteration `upper` is the last that may be.
+    std::uint64_t* upper; ///< Both are inside the pattern; `upper` is the largest permitted iteration.
     std::int64_t step;
-    kmp_task_duplicate duplicate; ///< Makes what is more than bytes; may be null.
+    kmp_task_duplicate duplicate; ///< Copies data that is not plain bytes; may be null.
     bool is_undeferred;
 };
 

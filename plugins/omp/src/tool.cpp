@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tool that libomp takes. The other one is started as libomp would have started it, but what it asks to hear of tasks
-// comes to it through here. It keeps its own data in libomp's task data, as it is used to; the records do too, so these two
-// exclude each other: the other one goes first, unless the check was asked for.
+// The OMPT tool that libomp starts. Another tool is started as libomp would have started it, and
+// gets its task events from this tool. The other tool stores its data in libomp's task data, and so
+// do the records, so the two exclude each other: the other tool has priority, unless the check was
+// requested.
 //
-// Of tasks nothing is heard until somebody needs it, so that a program whose workers have cores of their own pays for no callback
-// of a task. Taskgroups are counted from the start: of a task that began earlier than the records, that tells whether one is around.
+// Task events are requested only when a part of this library needs them, so that a program with
+// reserved workers pays for no callback. Taskgroups are counted from the start: the count tells
+// whether a taskgroup is around a task that began before the records.
 #include "tool.hpp"
 
 #include "announce.hpp"
@@ -52,14 +54,14 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* frame, ompt_data_t
             each->task_create(creator, frame, task, flags, has_dependences, where);
         }
     }
-    // A waiting construct in the guise of a task is not the one that was announced.
+    // Not the announced task, but a waiting construct that libomp implements as a task.
     if ((static_cast<unsigned>(flags) & (ompt_task_taskwait | ompt_task_target)) == 0) {
         tool::announced = tool::a_users_task;
     }
 }
 
 void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
-    // The trace first: the others may free what they have of the task.
+    // The trace first: the other receivers may free their data of the task.
     for (const tool_events* each : {&of_trace, &of_other, &of_records}) {
         if (each->task_schedule != nullptr) {
             each->task_schedule(prior, status, next);
@@ -84,7 +86,7 @@ void on_task_dependence(ompt_data_t* before, ompt_data_t* after) {
     }
 }
 
-/// Where the other tool asks to hear of an event.
+/// The other tool's function for requesting events.
 ompt_set_result_t set_for_other(ompt_callbacks_t event, ompt_callback_t callback) {
     switch (event) {
     case ompt_callback_implicit_task:
@@ -113,7 +115,7 @@ ompt_interface_fn_t lookup_for_other(const char* name) {
     return real_lookup(name);
 }
 
-/// Takes the first word off what is left.
+/// Removes the first word of `left`.
 std::string_view take_word(std::string_view& left, char separator) {
     const std::string_view word = left.substr(0, left.find(separator));
     left.remove_prefix(std::min(word.size() + 1, left.size()));
@@ -125,8 +127,8 @@ std::string_view environment(const char* name) {
     return value != nullptr ? value : "";
 }
 
-/// Where libomp would have looked for a tool: the next in the process, those that the user names, and Archer, until `take` has taken
-/// one. Loads them.
+/// Calls `take` for tools in the order in which libomp would have searched them: the next in the
+/// process, the user's, and Archer, until `take` accepts one. Loads them.
 template <class Take>
 void look_for_tools(Take&& take) {
     const auto ask = [&](void* library) {
@@ -149,7 +151,7 @@ void look_for_tools(Take&& take) {
     ask(dlopen("libarcher.so", RTLD_LAZY));
 }
 
-/// The tool that libomp would have taken. Archer is none where there is no ThreadSanitizer.
+/// The tool that libomp would have started. Without ThreadSanitizer, Archer is no tool.
 ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
     ompt_start_tool_result_t* found = nullptr;
     look_for_tools([&](start_function start) {
@@ -159,7 +161,7 @@ ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
     return found;
 }
 
-/// As Archer reads its options: between spaces, the last one counts.
+/// As Archer parses its options: separated by spaces, the last one counts.
 bool archer_is_off() {
     constexpr std::string_view name = "enable=";
     bool is_off = false;
@@ -174,15 +176,16 @@ bool archer_is_off() {
     return is_off;
 }
 
-/// Without Archer ThreadSanitizer reports races that are none, far from the variable that is why.
+/// Without Archer, ThreadSanitizer reports false races, which do not point to the setting that
+/// causes them.
 void complain_if_archer_is_shut_out() {
     if (dlsym(RTLD_DEFAULT, "__tsan_init") == nullptr || archer_is_off()) {
         return;
     }
-    // libomp has a function of that name, too, which is no tool.
+    // libomp has a function of that name too, which is no tool.
     Dl_info libomp{};
     const bool libomp_is_known = dladdr(dlsym(RTLD_DEFAULT, "__kmpc_fork_call"), &libomp) != 0;
-    // By where it lies: to ask it would start it.
+    // Identified by its library: calling the function would start the tool.
     look_for_tools([&](start_function start) {
         Dl_info where{};
         const bool is_known = dladdr(reinterpret_cast<void*>(start), &where) != 0;
@@ -203,7 +206,7 @@ bool hear(ompt_callbacks_t event, Callback callback) noexcept {
     return real_set_callback(event, reinterpret_cast<ompt_callback_t>(callback)) == ompt_set_always;
 }
 
-/// What records and trace need.
+/// Requests the events that records and trace need.
 bool hear_tasks() noexcept {
     const bool hears_all =
         hear(ompt_callback_implicit_task, &on_implicit_task) && hear(ompt_callback_task_create, &on_task_create) &&
@@ -218,10 +221,10 @@ bool keep_records() noexcept {
     return keeps;
 }
 
-/// Records, if they are not kept yet.
-/// @return false: another tool has the place
+/// Starts the records, if they are not kept yet.
+/// @return false: another tool is active
 bool begin_records() noexcept {
-    (void)__kmpc_global_thread_num(&task_ident); // libomp has started, and its tool
+    (void)__kmpc_global_thread_num(&task_ident); // after this call libomp and its tool have started
     static const bool is_begun =
         real_set_callback != nullptr && other == nullptr &&
         (check::is_watching.load(std::memory_order_relaxed) || (keep_records() && hear_tasks()));
@@ -286,8 +289,9 @@ bool commtask::omp::tool::begin_mutexes() noexcept {
     return is_begun;
 }
 
-/// libomp calls the first function of this name that it finds, when it starts. Where another tool is there and nothing is
-/// asked of this library, it is handed over, so that it is not hidden by this one.
+/// libomp calls the first function of this name that it finds, when it starts. If there is another
+/// tool and this library needs no events, the function returns the other tool, which this library
+/// would hide otherwise.
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned version,
                                                                                             const char* runtime) {
     using namespace commtask::omp;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenMP has one tool in a process. This library's is made of up to three that hear of tasks one after the other: the records
-// of tasks (task_records.hpp), the trace (COMMTASK_TRACE), and the one that libomp would have taken in its stead, Archer for
-// one. Where the other is there and no trace was asked for, this library is no tool.
+// A process has one OMPT tool. This library's tool forwards task events to up to three receivers in
+// turn: the task records (task_records.hpp), the trace (COMMTASK_TRACE), and the tool that libomp
+// would have started otherwise, e.g. Archer. If there is another tool and no trace was requested,
+// this library is no tool.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@
 
 namespace commtask::omp {
 
-/// What hears of OpenMP's tasks: one function per event, null where it does not care.
+/// A receiver of task events: one function per event, or null.
 struct tool_events {
     ompt_callback_implicit_task_t implicit_task = nullptr;
     ompt_callback_task_create_t task_create = nullptr;
@@ -27,16 +28,18 @@ namespace check {
 } // namespace check
 
 namespace records {
-/// @return false if libomp does not tell what the records need
+/// @return false if libomp does not provide the events that the records need
 [[nodiscard]] bool begin(ompt_function_lookup_t lookup, tool_events& events) noexcept;
 
-/// While libomp starts: no taskgroup is open, and the events hear of all that follow.
+/// While libomp starts: no taskgroup is open, and the tool receives the events of all later
+/// taskgroups.
 void count_groups() noexcept;
 } // namespace records
 
 namespace tracing {
 [[nodiscard]] bool is_asked_for() noexcept;
-/// @param keeps_data  whether another tool keeps its own in a task's ompt_data_t, so that there are no records
+/// @param keeps_data  whether another tool stores its own data in a task's ompt_data_t, so that
+///                    there are no records
 void begin(bool keeps_data, tool_events& events) noexcept;
 } // namespace tracing
 

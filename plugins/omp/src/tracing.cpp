@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenMP's tasks in a trace: when they are made, run, pause and end, what they wait for, and where threads wait for each other.
-// A task's identifier lies in its record; where another tool has the task data that the record hangs on, in a table, which costs
-// a lock.
+// OpenMP tasks in a trace: when they are created, run, pause and end, which tasks they wait for,
+// and where threads wait for each other. A task's identifier is in its record. If another tool uses
+// the task data, there are no records, and a table with locks has the identifiers.
 #include "tracing.hpp"
 
 #include "announce.hpp"
@@ -95,7 +95,8 @@ void forget(ompt_data_t* task) noexcept {
     }
 }
 
-/// The function that the address lies in, as far as the program's symbols say; else where in which file.
+/// The function that contains the address, if the program has a symbol for it; else file and
+/// offset.
 std::uint32_t name_of_code(const void* where) noexcept {
     struct known {
         const void* where;
@@ -134,7 +135,7 @@ std::uint32_t name_of_communication(unsigned kind) noexcept {
     return known.load(std::memory_order_relaxed);
 }
 
-// The callbacks -------------------------------------------------------------------------------------------------------
+// The callbacks ----------------------------------------------------------------------------------
 
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* /*parallel*/, ompt_data_t* /*task*/,
                       unsigned /*size*/, unsigned /*index*/, int flags) {
@@ -151,7 +152,7 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* /*parallel*/,
 
 void on_task_create(ompt_data_t* creator, const ompt_frame_t* /*frame*/, ompt_data_t* task, int flags,
                     int /*has_dependences*/, const void* where) {
-    const unsigned kind = tool::announced; // the tool takes it back
+    const unsigned kind = tool::announced; // the tool resets it
     if ((static_cast<unsigned>(flags) & ompt_task_explicit) == 0 || kind == 0 || commtask_trace_is_on() == 0) {
         return;
     }
@@ -159,7 +160,8 @@ void on_task_create(ompt_data_t* creator, const ompt_frame_t* /*frame*/, ompt_da
     set_id(task, commtask_trace_compute_created(COMMTASK_TRACE_OPENMP, name, id_of(creator)));
 }
 
-/// libomp tells of each change of tasks, the library's helpers included: these leave the task that they interrupt running.
+/// libomp reports each switch between tasks, including helper tasks of this library; while a helper
+/// task runs, the interrupted task counts as running.
 void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
     thread_local constinit std::uint64_t running = 0;
     const std::uint64_t before = id_of(prior);
@@ -237,7 +239,7 @@ void begin(bool keeps_data, tool_events& events) noexcept {
 }
 
 void complain_if_shut_out() noexcept {
-    // Relaxed: libomp initialised the tool before the first task.
+    // Relaxed: libomp initialized the tool before the first task.
     static const bool is_shut_out = is_asked_for() && !tool::is_there.load(std::memory_order_relaxed);
     static std::atomic<bool> was_said{false};
     if (!is_shut_out || commtask_trace_is_on() == 0 || was_said.exchange(true)) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenMP's tasks in a trace of COMMTASK_TRACE, as an OMPT tool hears of them (tool.hpp). For the rest of the library that is
-// one question.
+// OpenMP tasks in a trace of COMMTASK_TRACE, from the events of an OMPT tool (tool.hpp).
 #pragma once
 
 namespace commtask::omp::tracing {
 
-/// Says once, where it is so, that there is a trace and another tool has the place from which to hear of tasks.
+/// Prints once that there is a trace but another tool receives the task events, if that is so.
 void complain_if_shut_out() noexcept;
 
 } // namespace commtask::omp::tracing

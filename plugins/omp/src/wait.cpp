@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for communication on a thread of a team. It does what libomp's own waiting does, run tasks, and what libomp cannot:
-// drive the lane where the worker has no core of its own.
+// Waiting for communication on a thread of a team. As libomp's own waiting, it runs tasks; in
+// addition it makes progress beside a shared worker.
 #include "wait.hpp"
 
 #include "bridge.hpp"
@@ -23,17 +23,18 @@
 namespace commtask::omp {
 namespace {
 
-/// commtask_progress, with the events that it ends fulfilled afterwards. Bells are for run_my_answers(), which comes next.
+/// Calls commtask_progress, and fulfils the events that it ends afterwards. Completed proxy tasks
+/// are left to run_my_answers(), which comes next.
 int drive(int& moved) noexcept {
     const driving_scope scope(completion_queue::if_mine());
     return commtask_progress(&moved);
 }
 
-/// @param runs_others  whether other tasks may run on top of the current one
+/// @param runs_others  whether other tasks may run on top of the current task
 template <typename Condition>
 int wait_until(const Condition& is_met, bool runs_others = true) noexcept {
     int moved = 0;
-    // Before anything else: whether this thread may wait at all.
+    // First tests whether this thread may wait at all.
     if (const int code = drive(moved); code != COMMTASK_OK) {
         return set_last_error(code, commtask_last_error());
     }
@@ -43,7 +44,7 @@ int wait_until(const Condition& is_met, bool runs_others = true) noexcept {
             completion_queue::run_my_answers();
         }
         if (is_met()) {
-            if (runs_others) { // the last one may have rung its bell just now
+            if (runs_others) { // the last task may have completed its proxy task just now
                 completion_queue::run_my_answers();
             }
             return COMMTASK_OK;
@@ -64,15 +65,16 @@ int wait_until_open(std::uint64_t limit) noexcept {
     return wait_until([=] { return outstanding::of_process().are_at_most_open(limit); });
 }
 
-/// How often progress() may run tasks that come here again, on one stack.
+/// How deeply progress() may nest: the tasks that it runs may call it again, on one stack.
 constexpr int most_nested = 8;
 thread_local constinit int n_nested = 0;
 
-/// A thread has no more communication tasks than this that wait for their dependences before it creates another, as long as
-/// tasks end: a graph that is created far ahead does not fit into the caches.
+/// A thread may have this many communication tasks that wait for their dependences before it
+/// creates another, as long as tasks end: a graph that is created far ahead does not fit into the
+/// caches.
 constexpr std::size_t most_ahead = 4;
 constexpr std::uint64_t most_idle_ns = 500'000;
-/// How often in turn a creator passes by after it has waited in vain.
+/// The largest number of consecutive creations without a delay, after a delay without effect.
 constexpr unsigned most_passed_by = 256;
 
 std::uint64_t now_ns() noexcept {
@@ -126,14 +128,15 @@ bool may_not_progress() noexcept { return n_nested == most_nested || holds_mutex
 
 void wait_in_place(const bound_task& held) noexcept {
     (void)wait_until([&] { return !held.has_operations(); }, !holds_mutex());
-    // Where the lane may not be driven: it is being ended, or this thread drives it already, further out.
+    // If this thread may not make progress: the lane is being finalized, or the thread is inside a
+    // progress call already.
     while (held.has_operations()) {
         sched_yield();
     }
 }
 
 void wait_until_none(const std::atomic<unsigned>& number) noexcept {
-    // Acquire: partner of the tasks' ends.
+    // Acquire: partner of the release in end_communication().
     (void)wait_until([&] { return number.load(std::memory_order_acquire) == 0; });
 }
 
@@ -144,7 +147,7 @@ int progress(serial_start* begun) noexcept {
         }
     };
     int moved = 0;
-    if (commtask_is_worker_shared() == 0) { // else a thread can do what the worker does in a turn of its own
+    if (commtask_is_worker_shared() == 0) { // else this thread does the worker's work in its own time slice
         settle();
         return commtask_progress(&moved);
     }

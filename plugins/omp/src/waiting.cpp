@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lists live as long as the process, since a task may outlive the thread that made it. Who lists them holds one lock at a
-// time, and calls nothing that could come back here.
+// The lists live as long as the process, since a task may outlive the thread that created it. A
+// thread that reads all lists holds the lock of all lists and one list's lock at a time; it calls
+// nothing that could return here.
 #include "waiting.hpp"
 
 #include <commtask/unfinished.h>
@@ -13,11 +14,12 @@
 
 namespace commtask::omp {
 
-/// Of a task that is a value. Never freed: copies of the value may ask for it later, when it is another task's.
+/// The link of a prepared task. Never freed: copies of the prepared task may use it later, when it
+/// belongs to another task.
 struct waiting_copy : waiting_task {
     commtask_op copied;
     commtask_kept_t kept;
-    std::uint64_t number; ///< Of the task that has it; 0: none.
+    std::uint64_t number; ///< The number of its task; 0: none.
     waiting_copy* next_free;
 };
 
@@ -58,7 +60,7 @@ public:
         return made;
     }
 
-    /// @return what was kept of its operation
+    /// @return the kept data of its operation
     [[nodiscard]] commtask_kept_t remove_copy(waiting_copy& ended, std::uint64_t number) noexcept {
         const std::scoped_lock guard(lock_);
         if (ended.number != number) {
@@ -82,7 +84,7 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
-    waiting_list* next = nullptr; ///< In the list of all.
+    waiting_list* next = nullptr; ///< In the list of all lists.
 
 private:
     void link(waiting_task& made) noexcept {
@@ -106,8 +108,7 @@ private:
 
     mutable std::mutex lock_;
     waiting_task* first_ = nullptr;
-    std::atomic<std::size_t> size_{
-        0}; ///< Written with the lock held; whoever reads it without wants no more than a guess.
+    std::atomic<std::size_t> size_{0}; ///< Written under the lock; approximate for a reader without the lock.
     waiting_copy* first_free_ = nullptr;
     std::uint64_t last_number_ = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a construct waits for is counted, never guessed: a thread that waited here for one communication task more than the
-// construct does could wait for ever.
+// The tasks that a construct waits for are counted exactly: if a thread waited here for one
+// communication task more than the construct does, it could wait for ever.
 #include "waits.hpp"
 
 #include "task_records.hpp"
@@ -14,12 +14,12 @@
 namespace commtask::omp {
 namespace {
 
-/// Critical sections and locks of OpenMP.
+/// Critical sections and locks of OpenMP that this thread holds.
 thread_local constinit int n_mutexes = 0;
 
 bool is_held_by_user(ompt_mutex_t kind) noexcept { return kind != ompt_mutex_atomic && kind != ompt_mutex_ordered; }
 
-/// What the construct waits for; null: nothing of this library's, or it is not known.
+/// The count of communication tasks that the construct waits for; null: none, or not known.
 const std::atomic<unsigned>* awaited(ompt_sync_region_t kind, const task_record& waiting) noexcept {
     switch (kind) {
     case ompt_sync_region_taskwait: return &waiting.n_open;
@@ -27,7 +27,7 @@ const std::atomic<unsigned>* awaited(ompt_sync_region_t kind, const task_record&
         if (waiting.n_unknown_groups > 0) {
             return nullptr;
         }
-        // The begin of one that its task does not know was before the task's first communication task.
+        // A taskgroup without a record began before the task's first communication task.
         return waiting.n_own_groups > 0 ? &waiting.group->n_open : &waiting.n_open;
     case ompt_sync_region_reduction: return nullptr;
     default: return waiting.is_explicit ? nullptr : &waiting.n_below; // barriers
@@ -47,7 +47,7 @@ void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_
     }
     const task_record* const waiting = records::of(task);
     const std::atomic<unsigned>* const n_open = waiting != nullptr ? awaited(kind, *waiting) : nullptr;
-    // Acquire: partner of the tasks' ends.
+    // Acquire: partner of the release in end_communication().
     if (n_open == nullptr || n_open->load(std::memory_order_acquire) == 0 || commtask_is_worker_shared() == 0) {
         return;
     }
@@ -62,7 +62,7 @@ void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t /*which*/, const void* 
 }
 
 void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t /*which*/, const void* /*where*/) {
-    // One that was acquired before mutexes were watched, or by another thread, was not counted here.
+    // A mutex that was acquired before mutexes were watched, or by another thread, was not counted.
     n_mutexes -= is_held_by_user(kind) && n_mutexes > 0 ? 1 : 0;
 }
 

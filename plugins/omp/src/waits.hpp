@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread that waits in OpenMP makes progress where the worker shares its core: libomp's own waiting spins, and each hand-over
-// between it and the worker would cost a turn of the operating system's scheduler. An OMPT callback at the begin of the wait
-// does it, until the communication tasks that the construct waits for have ended; libomp waits for the rest.
+// Makes progress on a thread that waits in OpenMP, if the worker shares its core: libomp's own
+// waiting spins, and each switch between this thread and the worker would cost a time slice of the
+// operating system. An OMPT callback at the beginning of the wait makes progress until the
+// communication tasks that the construct waits for have ended; libomp waits for the rest.
 #pragma once
 
 #include <omp-tools.h>
 
 namespace commtask::omp::waits {
 
-/// OMPT's callbacks.
+/// OMPT callbacks.
 void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
              const void* where);
 void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t which, const void* where);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps compute threads off the worker's CPU. commtask_init has narrowed the masks of the threads that were there, and
-// new threads inherit that; but oneTBB binds the threads of an arena with a NUMA node to the node's CPUs as it saw them
-// when it started, and others may have been bound by hand. So each thread that enters an arena is looked at again.
+// Keeps compute threads off the worker's CPU. commtask_init has narrowed the masks of the threads
+// that existed, and new threads inherit that. But oneTBB binds the threads of an arena with a NUMA
+// node to the node's CPUs as oneTBB saw them when it started, and the program may have bound
+// threads itself. So the mask of each thread that enters an arena is checked again.
 #include <commtask/commtask.h>
 #include <commtask/tbb_support.h>
 
@@ -20,7 +21,7 @@ namespace {
 class thread_mask {
 public:
     [[nodiscard]] static std::optional<thread_mask> read() noexcept {
-        // The system refuses a mask shorter than its own.
+        // The kernel refuses a mask shorter than its own.
         for (std::size_t n_cpus = CPU_SETSIZE; n_cpus <= most_cpus; n_cpus *= 4) {
             thread_mask mask{n_cpus};
             if (mask.set_ == nullptr) return std::nullopt;
@@ -47,7 +48,7 @@ private:
     std::size_t size_bytes_;
 };
 
-/// The CPU that is the worker's alone, or -1.
+/// The CPU that only the worker uses, or -1.
 [[nodiscard]] int reserved_cpu() noexcept {
     auto facts = commtask_sized_<commtask_info>();
     if (commtask_get_info(&facts) != COMMTASK_OK || facts.worker_is_reserved == 0) return -1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that looks at graphs with pending operations. A graph that is canceled tells nobody: without a look, its
-// wait_for_all() would wait for messages that may never come. Looks come every 1 to 50 ms, so an idle graph costs
-// some microseconds of processor time a second, and the thread sleeps while nothing is pending.
+// The thread that checks graphs with pending operations for cancellation. oneTBB does not report a
+// cancellation: without the check, wait_for_all() would wait for messages that may never come. The
+// thread checks every 1 to 50 ms, which costs an idle graph some microseconds of CPU time per
+// second, and blocks while no operation is pending.
 #include <commtask/tbb_support.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@
 
 #include <pthread.h>
 
-/// One thing that is looked at.
+/// One function that is called periodically.
 struct commtask_tbb_watch_s {
     commtask_tbb_look_function look;
     void* argument;
@@ -50,7 +51,7 @@ public:
         watched_.push_back(std::move(added));
     }
 
-    /// The lock is held while a look is under way, so none is after this.
+    /// The lock is held while a function runs, so no function runs after this call.
     void remove(const commtask_tbb_watch_s* removed) noexcept {
         const std::lock_guard guard{lock_};
         std::erase_if(watched_, [removed](const auto& each) { return each.get() == removed; });
@@ -58,11 +59,12 @@ public:
 
     void begin(commtask_tbb_watch_s& watch) noexcept {
         watch.n_pending.fetch_add(1, std::memory_order_relaxed);
-        // seq_cst with the look at `sleeps_`: either this thread sees the sleeper, or the sleeper this operation.
+        // seq_cst on both variables: either this thread sees that the watch thread blocks, or the
+        // watch thread sees this operation.
         if (n_pending_.fetch_add(1, std::memory_order_seq_cst) == 0 && sleeps_.load(std::memory_order_seq_cst)) {
             {
                 const std::lock_guard guard{lock_};
-            } // it is either before its check or in its wait
+            } // the watch thread is either before its check or in its wait
             wake_up_.notify_one();
         }
     }
@@ -73,14 +75,16 @@ public:
     }
 
 private:
-    // Numbers of the face that were chosen, as the one of tbb_graph.hpp, and so not in the runtime's tuning.hpp, which it does not see.
-    /// Shorter: the core's time. Longer: the wait for a graph that was canceled ends later.
+    // Constants of the front end, chosen by hand, as looks_per_turn of tbb_graph.hpp; so they are
+    // not in the runtime's tuning.hpp, which this file does not include.
+    /// Shorter: more CPU time. Longer: the wait for a canceled graph ends later.
     static constexpr std::chrono::milliseconds shortest_nap{1};
     static constexpr std::chrono::milliseconds longest_nap{50};
-    /// Fewer: a program that waits again and again wakes this thread each time. More: it naps beside a program that does not wait.
+    /// Fewer: a program that waits repeatedly wakes this thread each time. More: this thread wakes
+    /// up beside a program that does not wait.
     static constexpr int quiet_looks_before_sleep = 4;
 
-    /// Signals are for the program's threads.
+    /// The thread blocks all signals: signals are for the program's threads.
     void begin_thread() {
         sigset_t all;
         sigset_t before;
@@ -119,7 +123,7 @@ private:
         }
     }
 
-    std::mutex lock_; ///< Of everything but the atomics.
+    std::mutex lock_; ///< Guards all members but the atomics.
     std::condition_variable wake_up_;
     std::vector<std::unique_ptr<commtask_tbb_watch_s>> watched_;
     bool is_over_ = false;
@@ -128,8 +132,8 @@ private:
     std::thread thread_;
 };
 
-/// Made at the first use, ended when the process ends. In a forked child there is no thread that could be ended, and its lock
-/// may be held for ever: the child forgets the watcher, and makes its own if it needs one.
+/// Made at the first use, destroyed when the process ends. A forked child has no such thread, and
+/// the lock may stay locked there: the child forgets the object, and makes its own if it needs one.
 class keeper {
 public:
     keeper() {

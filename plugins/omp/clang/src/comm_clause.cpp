@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Grammar: comm( [ordered,|unordered,] operation: arguments ) and comm( status: pointer ). Counting arguments needs
-// care in C++ only: a comma between '<' and '>' may belong to a template, so with a '<' among the arguments too many
-// commas prove nothing, and the compiler counts.
+// Grammar: comm( [ordered,|unordered,] operation: arguments ) and comm( status: pointer ). In C++
+// the number of arguments can be ambiguous: a comma between '<' and '>' may belong to a template.
+// So if there is a '<' among the arguments, additional commas are accepted here, and the compiler
+// counts.
 #include "comm_clause.hpp"
 
 #include "llvm/ADT/Twine.h"
@@ -16,10 +17,11 @@ namespace {
 
 constexpr const char* general_form = "comm(operation: arguments)";
 
-/// The arguments between commas of the outermost level, and whether their number can be trusted.
+/// The arguments, separated by commas at the outermost level, and whether their number may be
+/// smaller.
 struct argument_list {
     llvm::SmallVector<token_range, 12> each;
-    llvm::SmallVector<clang::SourceLocation, 12> ends; ///< Of the comma or bracket behind each.
+    llvm::SmallVector<clang::SourceLocation, 12> ends; ///< Of the comma or bracket after each.
     bool may_be_fewer = false;
 };
 
@@ -45,7 +47,8 @@ argument_list split(const directive& line, token_range range, bool is_cplusplus)
     return result;
 }
 
-/// A ';' would end the statement that the clause becomes; one between braces is inside a lambda or a block.
+/// A ';' would end the statement that replaces the clause. A ';' between braces is inside a lambda
+/// or a block.
 const Token* find_semicolon(const directive& line, token_range range) {
     for (unsigned i = range.begin; i < range.end; ++i) {
         if (line.tokens[i].is(tok::semi)) return &line.tokens[i];
@@ -109,7 +112,7 @@ objection unknown_operation(const Token& word, const operations& known) {
     return wrong;
 }
 
-/// Reads one comm clause; `has_operation` says on return whether it was one with an operation.
+/// Reads one comm clause; `has_operation` returns whether it has an operation.
 objection read_one(const directive& line, const clause& from, const operations& known, bool is_cplusplus,
                    communication& result, bool& has_operation) {
     const Token& word = line.tokens[from.all.begin];

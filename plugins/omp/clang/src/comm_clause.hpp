@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of comm(...): modifiers, operation, arguments; or comm(status: pointer). Read and checked as far as tokens
-// tell; types are left to the compiler, which sees the arguments where the user wrote them.
+// The contents of comm(...): modifiers, operation, arguments; or comm(status: pointer). The text is
+// checked as far as its tokens permit; clang checks the types, since it sees the arguments at the
+// user's location.
 #pragma once
 
 #include "complaint.hpp"
@@ -10,22 +11,22 @@
 
 namespace commtask::clause {
 
-/// All that the comm clauses of one directive say.
+/// The contents of all comm clauses of one directive.
 struct communication {
-    clang::Token operation;                        ///< The user's word.
-    const clang::FunctionDecl* function = nullptr; ///< What makes it.
+    clang::Token operation;                        ///< The word in the user's text.
+    const clang::FunctionDecl* function = nullptr; ///< The function that makes the operation.
     token_range arguments;                         ///< Of the operation, with their commas.
-    clang::Token close;                            ///< The ')' behind them.
+    clang::Token close;                            ///< The ')' after them.
     enum class order { usual, ordered, unordered } place = order::usual;
-    token_range status; ///< The pointer; empty if none was given.
+    token_range status; ///< The pointer; empty if there is none.
 };
 
-/// How the other form of the clause is written.
+/// The form of the clause with a status.
 constexpr const char* status_form = "comm(status: pointer to a commtask_status)";
 
-/// Reads the comm clauses among those of a directive.
+/// Reads the comm clauses among the clauses of a directive.
 /// @param result  written if nothing is wrong
-/// @return what is wrong with the first wrong one.
+/// @return the error of the first wrong clause.
 objection read_comm_clauses(const directive& line, llvm::ArrayRef<clause> clauses, const operations& known,
                             bool is_cplusplus, communication& result);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A complaint becomes an error of clang's, with its notes and, where the right word is known, a fix that editors can
-// apply.
+// Turns a complaint into a clang error, with its notes and, if the right word is known, a fix that
+// editors can apply.
 #include "complaint.hpp"
 
 namespace commtask::clause {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one error that a wrong directive gets. Checks return it instead of printing it, so that the first one ends the
-// checking and nobody can report two.
+// The error of a wrong directive. Checks return the error instead of printing it, so that the first
+// error ends the checks and a directive has only one.
 #pragma once
 
 #include "clang/Basic/Diagnostic.h"
@@ -13,11 +13,11 @@
 
 namespace commtask::clause {
 
-/// What is wrong, where, and what helps.
+/// An error: location, message, and a fix if there is one.
 struct complaint {
     clang::SourceLocation where;
     std::string sentence;
-    /// If not empty: what to write instead of the token at `where`.
+    /// If not empty: the replacement for the token at `where`.
     std::string replacement;
     struct note {
         clang::SourceLocation where;
@@ -26,10 +26,10 @@ struct complaint {
     std::vector<note> notes;
 };
 
-/// Nothing wrong, or the first thing that is.
+/// The first error, or none.
 using objection = std::optional<complaint>;
 
-/// Prints it as clang prints its own.
+/// Prints the error as clang prints its own errors.
 void report(clang::DiagnosticsEngine& diagnostics, const complaint& wrong);
 
 } // namespace commtask::clause

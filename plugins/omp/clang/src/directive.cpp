@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a line and cutting it up. The reading copies clang's own handler (PragmaOpenMPHandler of its Parser) step by
-// step, since a line without a comm clause must reach the parser as if this plugin were not there.
+// Reads a line and divides it into clauses. The code follows clang's own handler
+// (PragmaOpenMPHandler in its Parser) step by step, since a line without a comm clause must reach
+// the parser as if this plugin did not exist.
 #include "directive.hpp"
 
 #include "clang/Basic/DiagnosticParse.h"
@@ -17,7 +18,7 @@ namespace tok = clang::tok;
 
 namespace {
 
-/// Keeps the macro `comm` from being expanded as long as it lives.
+/// Prevents the expansion of the macro `comm` while it lives.
 class comm_guard {
 public:
     comm_guard(clang::Preprocessor& preprocessor, bool is_wanted) {
@@ -55,8 +56,9 @@ bool fit(const Token& open, const Token& close) {
     }
 }
 
-/// Walks from the bracket at `open` to the one that ends it, or to the first that does not fit: then `wrong` is set.
-/// @return where the walk ended; `end` if nothing ended it.
+/// Walks from the bracket at `open` to its partner, or to the first bracket that does not match:
+/// then `wrong` is set.
+/// @return the index where the walk ended; `end` without an end.
 unsigned walk_brackets(llvm::ArrayRef<Token> tokens, unsigned open, unsigned end, std::optional<wrong_bracket>& wrong) {
     llvm::SmallVector<unsigned, 8> is_open;
     for (unsigned i = open; i < end; ++i) {
@@ -73,7 +75,7 @@ unsigned walk_brackets(llvm::ArrayRef<Token> tokens, unsigned open, unsigned end
     return end;
 }
 
-/// Tokens that were read are read again; macros among them are expanded if they may be.
+/// Lexes tokens again; macros among them are expanded if they may be.
 void read_again(clang::Preprocessor& preprocessor, llvm::ArrayRef<Token> tokens) {
     auto again = std::make_unique<Token[]>(tokens.size());
     std::copy(tokens.begin(), tokens.end(), again.get());
@@ -81,7 +83,8 @@ void read_again(clang::Preprocessor& preprocessor, llvm::ArrayRef<Token> tokens)
                                   /*DisableMacroExpansion=*/false, /*IsReinject=*/false);
 }
 
-/// A macro that was kept from expansion in vain: it, and what was read behind it, are read again as they would have been.
+/// The expansion of a macro was prevented without need: lexes the macro, and the tokens after it,
+/// again with expansion.
 void expand_after_all(clang::Preprocessor& preprocessor, Token macro, llvm::ArrayRef<Token> behind, Token& next) {
     macro.clearFlag(Token::DisableExpand);
     llvm::SmallVector<Token, 16> again{macro};
@@ -90,15 +93,16 @@ void expand_after_all(clang::Preprocessor& preprocessor, Token macro, llvm::Arra
     preprocessor.Lex(next);
 }
 
-/// Whether tokens behind a '(' begin as those of a clause do: "send:" or "ordered, send:".
+/// Whether the tokens after a '(' begin as in a clause: "send:" or "ordered, send:".
 bool begin_like_clause(llvm::ArrayRef<Token> tokens) {
     std::size_t i = 0;
     while (i + 1 < tokens.size() && !name_of(tokens[i]).empty() && tokens[i + 1].is(tok::comma)) i += 2;
     return i + 1 < tokens.size() && !name_of(tokens[i]).empty() && tokens[i + 1].is(tok::colon);
 }
 
-/// `comm(`, and comm is a macro with parameters: a clause, for which the macro stands in the way, or a call of the macro.
-/// @param open  the '('; on return what comes next
+/// `comm(`, and comm is a macro with parameters: either a clause that the macro would hide, or a
+/// call of the macro.
+/// @param open  the '('; on return the next token
 /// @return whether it is a clause.
 bool is_clause_all_the_same(clang::Preprocessor& preprocessor, directive& line, Token& open) {
     llvm::SmallVector<Token, 32> call{open};
@@ -116,7 +120,7 @@ bool is_clause_all_the_same(clang::Preprocessor& preprocessor, directive& line, 
     return false;
 }
 
-/// A pragma inside the line, from a _Pragma: clang refuses it and goes on behind it.
+/// A pragma inside the line, from a _Pragma: clang reports an error and continues after it.
 void refuse_inner_directive(clang::Preprocessor& preprocessor, Token& token) {
     preprocessor.Diag(token, clang::diag::err_omp_unexpected_directive) << 0;
     for (unsigned open = 1; open != 0;) {
@@ -163,7 +167,7 @@ directive read_directive(clang::Preprocessor& preprocessor, clang::SourceLocatio
     token.setKind(tok::annot_pragma_openmp_end);
     token.setLocation(end);
     line.tokens.push_back(token);
-    // What was kept from expansion and is no clause after all, the parser's reading expands.
+    // The parser's lexer expands a macro whose expansion was prevented if it is no clause.
     for (unsigned i = 1; i + 1 < line.tokens.size(); ++i) {
         Token& inside = line.tokens[i];
         if (name_of(inside) != "comm" || !inside.isExpandDisabled()) continue;

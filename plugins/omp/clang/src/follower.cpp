@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looking for a ';' behind a line, the text of the file is looked at, not the next token: reading that could run into
-// the next directive, and thousands of them in a row would nest as deep. Behind a _Pragma, often inside a macro, there
-// may be no text, so there the next token is read and put back; the nesting is bounded.
+// To find a ';' after a line, the text of the file is inspected instead of the next token: lexing
+// the next token could read the next directive, and thousands of consecutive directives would nest
+// as deep. After a _Pragma, often inside a macro, there may be no text, so the next token is lexed
+// and put back; the nesting depth is limited.
 #include "follower.hpp"
 
 #include "clang/Lex/Lexer.h"
@@ -19,8 +20,9 @@ namespace tok = clang::tok;
 
 namespace {
 
-/// The preprocessor has one watcher of tokens and tells nobody which. Under -fcoverage-mapping it is the compiler's own,
-/// which must go on watching. It is private; only an explicit instantiation may name it.
+/// The preprocessor has one watcher of tokens and no function that returns it. Under
+/// -fcoverage-mapping the watcher is the compiler's own, which must continue to watch. The member
+/// is private; only an explicit instantiation may name it.
 using token_watcher = llvm::unique_function<void(const Token&)>;
 token_watcher& watcher_of(clang::Preprocessor& preprocessor);
 
@@ -30,7 +32,7 @@ struct watcher_access {
 };
 template struct watcher_access<&clang::Preprocessor::OnToken>;
 
-/// Whether the first token behind a line is a ';'; line markers of preprocessed text are passed over.
+/// Whether the first token after a line is a ';'; line markers of preprocessed text are skipped.
 bool is_semicolon_behind(const clang::Preprocessor& preprocessor, clang::SourceLocation line_end) {
     const clang::SourceManager& sources = preprocessor.getSourceManager();
     const auto place = sources.getDecomposedExpansionLoc(line_end);
@@ -53,7 +55,7 @@ bool is_semicolon_behind(const clang::Preprocessor& preprocessor, clang::SourceL
     return token.is(tok::semi);
 }
 
-/// How many directives are looking at the token behind them, each inside the other.
+/// How many directives look at the token after them, each nested in another.
 thread_local int n_looking = 0;
 constexpr int most_looking = 100;
 
@@ -65,7 +67,7 @@ Token look_behind(clang::Preprocessor& preprocessor) {
     return next;
 }
 
-/// Directives that are whole without a statement, by their first word.
+/// Directives without a statement, by their first word.
 bool is_standalone(llvm::StringRef directive) {
     static constexpr llvm::StringLiteral names[] = {"barrier", "taskwait",     "taskyield", "flush",        "cancel",
                                                     "declare", "cancellation", "depobj",    "interop",      "scan",
@@ -73,8 +75,8 @@ bool is_standalone(llvm::StringRef directive) {
     return std::find(std::begin(names), std::end(names), directive) != std::end(names);
 }
 
-/// Whether a token cannot begin the body of a task: it ends a statement around the directive, jumps out, or belongs to
-/// another directive.
+/// Whether a token cannot begin the body of a task: it ends a statement around the directive,
+/// jumps, or belongs to another directive.
 bool cannot_begin_body(const Token& token) {
     return token.isAnnotation() ||
            token.isOneOf(tok::semi, tok::r_brace, tok::eof, tok::kw_else, tok::kw_case, tok::kw_default, tok::kw_break,
@@ -121,8 +123,8 @@ void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLoca
 }
 
 void follower_watch::see(clang::Preprocessor& preprocessor, const Token& token) {
-    // Under -fcoverage-mapping the words of preprocessor directives and the arguments of macros pass here, too. Those are
-    // not on their way to the parser, and are not counted.
+    // Under -fcoverage-mapping the words of preprocessor directives and the arguments of macros are
+    // reported here too. They are not on their way to the parser, and are not counted.
     if (preprocessor.getTokenCount() == n_passed_) return;
     n_passed_ = preprocessor.getTokenCount();
     const clang::SourceLocation directive = just_ended_;

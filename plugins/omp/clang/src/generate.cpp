@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The writing of the tokens. Two things are not free to choose: clang reads the names of clauses from the text at a
-// token's location, so generated ones need text of their own; and the generated clauses stand first, since clang drops
-// the rest of a line behind a clause that it does not know.
+// Writes the tokens. clang dictates two properties: it reads the names of clauses from the text at
+// a token's location, so generated names need text of their own; and it drops the rest of a line
+// after a clause that it does not know, so the generated clauses come first.
 #include "generate.hpp"
 
 #include "clang/Basic/LangOptions.h"
@@ -25,12 +25,12 @@ constexpr const char* event_name = "commtask_event_";
 constexpr const char* prepared_name = "commtask_prepared_";
 constexpr const char* copies_name = "commtask_copies_";
 
-/// Appends tokens, all at one location of the user's that can be moved.
+/// Appends tokens at one location in the user's text, which can be changed.
 class token_writer {
 public:
     token_writer(clang::Preprocessor& preprocessor, const Token& here) : preprocessor_(preprocessor), here_(here) {}
 
-    /// From now on everything is shown where this token stands.
+    /// From now on, tokens have the location of this token.
     token_writer& at(const Token& here) {
         here_ = here;
         return *this;
@@ -59,7 +59,7 @@ public:
         tokens_.push_back(token);
         return *this;
     }
-    /// A name whose text is read again at its location.
+    /// A name whose text clang reads again at its location.
     token_writer& clause_name(llvm::StringRef text) {
         Token token;
         token.startToken();
@@ -101,8 +101,9 @@ private:
     llvm::SmallVector<Token, 96> tokens_;
 };
 
-/// The function of a call. In C++ through a pointer: then a wrong argument is the error, at the argument, and not "no
-/// matching function" with a name that the user never wrote. Optimised or not, the call is the same.
+/// The function of a call. In C++ the call uses a pointer: then the error is a wrong argument, at
+/// the argument, and not "no matching function" with a name that is not in the user's text. The
+/// call is the same, with and without optimization.
 void put_callee(token_writer& to, llvm::StringRef function, bool is_cplusplus) {
     if (is_cplusplus) {
         to.put(tok::l_paren).put(tok::plus).name(function).put(tok::r_paren);
@@ -113,7 +114,7 @@ void put_callee(token_writer& to, llvm::StringRef function, bool is_cplusplus) {
 
 token_writer& put_null(token_writer& to, bool is_cplusplus) { return is_cplusplus ? to.name("nullptr") : to.number(0); }
 
-/// What __FILE__ and __LINE__ would be. Those names are no macros any more in text that was preprocessed before.
+/// The values of __FILE__ and __LINE__. In preprocessed text these names are no macros any more.
 void put_place(token_writer& to, clang::Preprocessor& preprocessor, const Token& pragma) {
     const clang::SourceManager& sources = preprocessor.getSourceManager();
     const clang::PresumedLoc place = sources.getPresumedLoc(sources.getExpansionRange(pragma.getLocation()).getEnd());
@@ -155,7 +156,8 @@ void put_preparation(token_writer& to, clang::Preprocessor& preprocessor, const 
     to.put(tok::r_paren).put(tok::semi);
 }
 
-/// The ':' behind a word of a depend clause at the clause's own level, as in depend(iterator(i = 0 : n), depobj : d[i]); 0: none.
+/// The ':' after a word of a depend clause at the clause's own level, as in depend(iterator(i = 0 :
+/// n), depobj : d[i]); 0: none.
 unsigned find_colon(llvm::ArrayRef<Token> tokens, llvm::StringRef word) {
     for (unsigned i = 2; i + 1 < tokens.size(); ++i) {
         if (tokens[i].is(tok::l_paren)) {
@@ -167,7 +169,8 @@ unsigned find_colon(llvm::ArrayRef<Token> tokens, llvm::StringRef word) {
     return 0;
 }
 
-/// The objects of a depend clause, behind the ':', each by the function that has it say inout instead of mutexinoutset.
+/// The objects of a depend clause, after the ':', each as an argument of the function that replaces
+/// mutexinoutset by inout.
 void put_objects(token_writer& to, llvm::ArrayRef<Token> tokens, bool is_cplusplus) {
     const auto end = static_cast<unsigned>(tokens.size()) - 1;
     for (unsigned begin = 0; begin < end;) {
@@ -186,8 +189,9 @@ void put_objects(token_writer& to, llvm::ArrayRef<Token> tokens, bool is_cpluspl
     to.copy(tokens.back());
 }
 
-/// A depend clause. Tasks of a mutexinoutset run in any order, one at a time: one that has the mutex could wait for its turn behind
-/// one that waits for the mutex. As inout they run in the order of their creation, which is one of those that are allowed.
+/// A depend clause. Tasks of a mutexinoutset run in any order, one at a time: a task that holds the
+/// mutex could wait for its place in program order behind a task that waits for the mutex. As inout
+/// they run in the order of their creation, which is one of the permitted orders.
 void put_depend(token_writer& to, llvm::ArrayRef<Token> tokens, bool is_cplusplus) {
     if (const unsigned colon = find_colon(tokens, "mutexinoutset"); colon != 0) {
         to.copy(tokens.slice(0, colon - 1)).at(tokens[colon - 1]).clause_name("inout").copy(tokens.slice(colon));
@@ -219,7 +223,8 @@ void enter_communication(clang::Preprocessor& preprocessor, const directive& lin
     if (has_objects)
         put_null(to.name("void").put(tok::star).name(copies_name).put(tok::equal), is_cplusplus).put(tok::semi);
 
-    // Tied, a task that starts communication and one that waits for it can block each other for ever.
+    // If tied, a task that starts communication and a task that waits for it can block each other
+    // for ever.
     to.at(pragma).mark(pragma).copy(line.in({1, 2}));
     if (!is_untied) to.clause_name("untied");
     to.clause_name("detach").put(tok::l_paren).name(event_name).put(tok::r_paren);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of a line: read, cut into clauses, check, generate. Whatever is wrong, the line gets one error and becomes an
-// empty statement, so that the parser finds nothing more to complain about.
+// The steps for a line: read, divide into clauses, check, generate. A wrong line gets one error and
+// becomes an empty statement, so that the parser reports no further error.
 #include "handler.hpp"
 
 #include "comm_clause.hpp"
@@ -23,7 +23,7 @@ namespace tok = clang::tok;
 
 namespace {
 
-/// Warnings of C that mean a wrong argument are errors between the two locations of a line.
+/// Turns C's warnings for a wrong argument into errors between the two locations of a line.
 class strict_region {
 public:
     strict_region(clang::Preprocessor& preprocessor, const directive& line)
@@ -31,7 +31,8 @@ public:
         const clang::SourceManager& sources = preprocessor.getSourceManager();
         begin_ = sources.getExpansionLoc(line.begin());
         end_ = sources.getExpansionRange(line.end()).getEnd();
-        // In a macro all directives share one place of expansion, and changes must come in the order of the text.
+        // In a macro all directives share one expansion location, and changes must be in the order
+        // of the text.
         is_open_ = begin_.isValid() && line.begin().isFileID() && line.end().isFileID();
         if (!is_open_) return;
         diagnostics_.pushMappings(begin_);
@@ -76,7 +77,7 @@ void omp_handler::HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaI
     ++n_being_read_;
     const directive line = read_directive(preprocessor, introducer.Loc);
     --n_being_read_;
-    // A directive inside another one is an error of clang's.
+    // A directive inside another directive is an error that clang reports.
     if (sema_ == nullptr || n_being_read_ > 0 || line.tokens.size() < 3) {
         give_back(preprocessor, line);
     } else if (name_of(line.tokens[1]) == "task") {
@@ -142,7 +143,8 @@ void omp_handler::handle_other(clang::Preprocessor& preprocessor, const directiv
         return;
     }
     report(preprocessor.getDiagnostics(), *wrong);
-    // A metadirective would be left half; any other directive is good without the clause, if its statement is there.
+    // A metadirective would be incomplete; any other directive is valid without the clause, if it
+    // has its statement.
     if (name_of(line.tokens[1]) == "metadirective" || name_of(line.tokens[1]) == "begin") return;
     if (lacks_statement(preprocessor, line)) {
         enter_empty_statement(preprocessor, line.end());
@@ -154,8 +156,8 @@ void omp_handler::handle_other(clang::Preprocessor& preprocessor, const directiv
     give_back(preprocessor, rest);
 }
 
-/// Without OpenMP a line is skipped, and clang warns once if it was asked to. Here the first line of a program with
-/// communication is an error.
+/// Without OpenMP a line is skipped, and clang warns once if that warning is enabled. Here the
+/// first line of a program with communication is an error.
 void omp_handler::ignore_line(clang::Preprocessor& preprocessor, const Token& first) {
     clang::DiagnosticsEngine& diagnostics = preprocessor.getDiagnostics();
     Token token;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The handler of `#pragma omp` that takes the place of clang's own for one translation unit. It sees every such line,
-// so that a program without comm clauses passes through here too, and must come out as it went in.
+// The handler of `#pragma omp` that replaces clang's own for one translation unit. It receives
+// every such line, also in a program without comm clauses, whose lines it must not change.
 #pragma once
 
 #include "follower.hpp"
@@ -16,12 +16,12 @@ class Sema;
 
 namespace commtask::clause {
 
-/// Reads every `#pragma omp` line. Those without a comm clause go on to the parser as they are.
+/// Reads every `#pragma omp` line. A line without a comm clause goes to the parser unchanged.
 class omp_handler final : public clang::PragmaHandler {
 public:
     omp_handler() : PragmaHandler("omp") {}
 
-    /// Sema comes into being after the handler and ends before it; null meanwhile.
+    /// Sema is made after the handler and destroyed before it; null otherwise.
     void set_sema(clang::Sema* sema) { sema_ = sema; }
 
     void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer introducer,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An error belongs to a clause if it stands at one of the clause's tokens, which are known by their locations. Those are
-// the same in every instance of a template, and different in every expansion of a macro.
+// An error belongs to a clause if its location is the location of a token of the clause. These
+// locations are the same in every instance of a template, and different in every expansion of a
+// macro.
 #include "hints.hpp"
 
 #include "clang/Basic/Diagnostic.h"
@@ -20,7 +21,7 @@ namespace {
 
 using engine = clang::DiagnosticsEngine;
 
-/// Ends the diagnostic that is being handled, where the compiler has only one at a time (up to clang 19).
+/// Ends the current diagnostic, if the compiler supports only one at a time (up to clang 19).
 template <class Engine>
 auto make_room(Engine& diagnostics, int /*preferred*/) -> decltype(diagnostics.Clear()) {
     diagnostics.Clear();
@@ -30,7 +31,7 @@ void make_room(Engine& /*diagnostics*/, long /*otherwise*/) {}
 
 } // namespace
 
-/// Hands everything on to the consumer that was there before, and adds the notes.
+/// Forwards all diagnostics to the previous consumer, and adds the notes.
 class hinting_consumer final : public clang::DiagnosticConsumer {
 public:
     explicit hinting_consumer(engine& diagnostics)
@@ -57,7 +58,8 @@ public:
         DiagnosticConsumer::HandleDiagnostic(level, info);
         inner_->HandleDiagnostic(level, info);
         if (found == clauses_.end() || level != engine::Error || forms_[found->second].was_told) return;
-        // Under default(none) a variable may be missing in a directive around this one; the argument is right.
+        // Under default(none), the error may be about a directive around this one, in which the
+        // variable is missing; the argument is correct.
         if (info.getID() == clang::diag::err_omp_no_dsa_for_variable) return;
         form& expected = forms_[found->second];
         expected.was_told = true;
@@ -77,8 +79,8 @@ public:
     bool IncludeInDiagnosticCounts() const override { return inner_->IncludeInDiagnosticCounts(); }
 
 private:
-    /// In C a wrong argument may be no more than a warning. The handler makes errors of these by the lines of the text,
-    /// which a _Pragma in a macro has none of.
+    /// In C a wrong argument may be only a warning. The handler turns these warnings into errors by
+    /// source line, but a _Pragma in a macro has no lines.
     bool is_wrong_argument(const clang::Diagnostic& info) const {
         const llvm::StringRef group = diagnostics_.getDiagnosticIDs()->getWarningOptionForDiag(info.getID());
         return std::find(wrong_argument_groups.begin(), wrong_argument_groups.end(), group) !=
@@ -91,7 +93,8 @@ private:
     };
     engine& diagnostics_;
     clang::DiagnosticConsumer* inner_;
-    std::unique_ptr<clang::DiagnosticConsumer> owned_inner_; ///< Null if somebody else owns it.
+    std::unique_ptr<clang::DiagnosticConsumer> owned_inner_; ///< Null if the compiler does not pass
+                                                             ///< ownership.
     llvm::DenseMap<clang::SourceLocation::UIntTy, std::size_t> clauses_;
     std::vector<form> forms_;
 };
@@ -105,7 +108,7 @@ void form_hints::watch(engine& diagnostics, const directive& line, const communi
     const clang::SourceLocation where = what.operation.getLocation();
     consumer_->watch(line.in(what.arguments), where, expected_form(name_of(what.operation), *what.function));
     if (what.status.begin != what.status.end) {
-        // In front of the pointer stand the word and its ':'.
+        // Before the pointer are the word and its ':'.
         consumer_->watch(line.in(what.status), line.tokens[what.status.begin - 2].getLocation(), status_form);
     }
 }

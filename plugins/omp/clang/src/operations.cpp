@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Look-up by name at file scope. It goes through Sema, not through the list of declarations, since only Sema finds what
-// a precompiled header brought without reading all of it.
+// Name lookup at file scope. The lookup uses Sema, not the list of declarations, since only Sema
+// finds the declarations of a precompiled header without reading all of it.
 #include "operations.hpp"
 
 #include "clang/Lex/Preprocessor.h"
@@ -36,7 +36,7 @@ bool operations::is_event_known() const { return find_declaration("omp_event_han
 bool operations::is_header_seen() const { return find_function("commtask_omp_start_prepared") != nullptr; }
 
 const clang::FunctionDecl* operations::find(llvm::StringRef name) const {
-    // A name that ends in '_' is the header's own business.
+    // A name that ends in '_' is internal to the header.
     if (name.empty() || name.back() == '_') return nullptr;
     return find_function((prefix + name).str());
 }
@@ -47,7 +47,7 @@ std::vector<std::string> operations::names() const {
         llvm::StringRef name = identifier;
         if (name.consume_front(prefix) && find(name) != nullptr) result.push_back(name.str());
     };
-    // Looking names up adds identifiers, so the table is copied first.
+    // A lookup adds identifiers, so the table is copied first.
     std::vector<std::string> candidates;
     clang::IdentifierTable& table = sema_.getPreprocessor().getIdentifierTable();
     for (const auto& entry : table) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What comm(...) can do, read from the program itself: an operation is a function commtask_op_<name> that the program
-// has seen, and its parameters' names are the expected form. So there is no list here that could grow old, and an
-// operation added to the library is a clause at once.
+// The operations of comm(...), from the program's declarations: an operation is a function
+// commtask_op_<name> that the program has included, and the names of its parameters are the
+// expected form. So no list must be maintained here, and a new operation of the library is
+// available as a clause at once.
 #pragma once
 
 #include "clang/AST/Decl.h"
@@ -15,21 +16,23 @@
 
 namespace commtask::clause {
 
-/// The operations of one translation unit. What it answers may change with every line, so nothing is kept.
+/// The operations of one translation unit. The results may change with every line, so nothing is
+/// cached.
 class operations {
 public:
     explicit operations(clang::Sema& sema) : sema_(sema) {}
 
-    /// Whether <commtask/omp.h> has been read, also through a precompiled header or a preprocessed file.
+    /// Whether <commtask/omp.h> has been included, also through a precompiled header or a
+    /// preprocessed file.
     bool is_header_seen() const;
 
-    /// Whether <omp.h> was one that knows events of detached tasks.
+    /// Whether the included <omp.h> has events of detached tasks.
     bool is_event_known() const;
 
     /// @return the function of an operation; null if there is no such operation.
     const clang::FunctionDecl* find(llvm::StringRef name) const;
 
-    /// The operation whose name is most like a wrong one; empty if none is near.
+    /// The operation with the name most similar to a wrong one; empty if none is similar.
     std::string nearest(llvm::StringRef wrong) const;
 
     /// All names, e.g. "recv, send"; sorted.
@@ -43,7 +46,7 @@ private:
     clang::Sema& sema_;
 };
 
-/// How an operation is written, e.g. "comm(send: buffer, count, type, dest, tag, comm)".
+/// The form of an operation, e.g. "comm(send: buffer, count, type, dest, tag, comm)".
 std::string expected_form(llvm::StringRef name, const clang::FunctionDecl& function);
 
 } // namespace commtask::clause

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plugin: clang -fplugin=libcommtask_clause.so. It runs before the compiler's own work and puts its handler of
-// `#pragma omp` in the place of the parser's. That has no official way; it works since the parser registers its handler
-// by name before the first file is entered, and removes it by name at its end.
+// The plugin: clang -fplugin=libcommtask_clause.so. It runs before the compiler's own actions and
+// replaces the parser's handler of `#pragma omp`. clang has no interface for that. The replacement
+// works since the parser registers its handler by name before the first file is entered, and
+// removes it by name at its end.
 #include "handler.hpp"
 
 #include "clang/AST/ASTConsumer.h"
@@ -21,8 +22,8 @@
 namespace commtask::clause {
 namespace {
 
-/// A clang loads a plugin that was built for another one without a word and never calls it: the communication would be
-/// dropped. So the plugin asks at once who loads it.
+/// clang silently loads a plugin that was built for another clang and never calls it, which would
+/// drop the communication. So the plugin tests the version of its host when it is loaded.
 int major_of_host() {
     const std::string text = clang::getClangFullVersion();
     const std::size_t at = text.find("version ");
@@ -41,7 +42,7 @@ const bool is_host_right = [] {
     return true;
 }();
 
-/// Swaps the handlers when the first file is entered: the parser has registered its own by then.
+/// Replaces the handler when the first file is entered, after the parser has registered its own.
 class handler_swap final : public clang::PPCallbacks {
 public:
     handler_swap(clang::Preprocessor& preprocessor, omp_handler& handler)
@@ -51,7 +52,8 @@ public:
                      clang::FileID) override {
         if (is_done_) return;
         is_done_ = true;
-        // Only the name counts. The parser owns its handler, and takes ours out by name at its end.
+        // Only the name is used. The parser owns its handler, and removes this plugin's handler by
+        // name at its end.
         clang::EmptyPragmaHandler named_omp("omp");
         preprocessor_.RemovePragmaHandler(&named_omp);
         preprocessor_.AddPragmaHandler(&handler_);
@@ -63,7 +65,8 @@ private:
     bool is_done_ = false;
 };
 
-/// Looks at nothing; it is how a plugin learns of Sema. It outlives the parser, so it owns the handler.
+/// Processes no declarations; a plugin gets Sema through a consumer. It outlives the parser, so it
+/// owns the handler.
 class consumer final : public clang::SemaConsumer {
 public:
     explicit consumer(clang::Preprocessor& preprocessor) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules. A clause that clang knows but that does not belong on a task is left to clang's own error; one that it does
-// not know must be refused here, since clang would ignore it with the rest of the line, and with that the communication.
+// A clause that clang knows but that is not permitted on a task is left to clang's own error. A
+// clause that clang does not know must be refused here, since clang would ignore it with the rest
+// of the line, including the communication.
 #include "rules.hpp"
 
 #include "clang/Lex/Lexer.h"
@@ -19,7 +20,7 @@ bool is_clause_of_openmp(llvm::StringRef name) {
     return llvm::omp::getOpenMPClauseKind(name) != llvm::omp::Clause::OMPC_unknown;
 }
 
-/// Why a clause of OpenMP's cannot stand beside comm; null if it can.
+/// Why a clause of OpenMP is not permitted beside comm; null if it is.
 const char* reason_against(llvm::StringRef name) {
     if (name == "detach") return "the communication itself completes the task, so the event is taken";
     if (name == "mergeable") return "a merged task has no event that the communication could complete";
@@ -55,7 +56,7 @@ bool begins_like_operation(const directive& line, token_range arguments, const o
            (known.find(name_of(line.tokens[i])) != nullptr || name_of(line.tokens[i]) == "status");
 }
 
-/// Whether a comm clause is among tokens that were taken for the arguments of another one.
+/// Whether a comm clause is among tokens that were parsed as the arguments of another clause.
 bool has_communication(const directive& line, token_range range, const operations& known) {
     for (unsigned i = range.begin; i + 1 < range.end; ++i) {
         if (name_of(line.tokens[i]) == "comm" && line.tokens[i + 1].is(tok::l_paren) &&
@@ -66,7 +67,7 @@ bool has_communication(const directive& line, token_range range, const operation
     return false;
 }
 
-/// Whether a macro may stand for a brace, also by another macro.
+/// Whether a macro may expand to a brace, also through another macro.
 bool may_hide_brace(clang::Preprocessor& preprocessor, clang::IdentifierInfo* name, int depth = 0) {
     if (!name->hasMacroDefinition()) return false;
     const clang::MacroInfo* const macro = preprocessor.getMacroInfo(name);
@@ -79,7 +80,7 @@ bool may_hide_brace(clang::Preprocessor& preprocessor, clang::IdentifierInfo* na
     return false;
 }
 
-/// How many braces are open at `until` that were opened from `from` on; -1 if that cannot be told.
+/// How many braces that were opened after `from` are open at `until`; -1: not known.
 int open_braces(clang::Preprocessor& preprocessor, clang::SourceLocation from, clang::SourceLocation until) {
     const clang::SourceManager& sources = preprocessor.getSourceManager();
     const auto start = sources.getDecomposedExpansionLoc(from);
@@ -101,7 +102,7 @@ int open_braces(clang::Preprocessor& preprocessor, clang::SourceLocation from, c
         const bool is_directive = token.is(tok::hash) && token.isAtStartOfLine();
         lexer.LexFromRawLexer(token);
         if (!is_directive) continue;
-        // A condition may leave a brace out; a pragma has none that count.
+        // A conditional directive may leave out a brace; a pragma has no braces that count.
         if (token.isNot(tok::raw_identifier) || token.getRawIdentifier() != "pragma") return -1;
         while (token.isNot(tok::eof) && !token.isAtStartOfLine()) lexer.LexFromRawLexer(token);
     }
@@ -129,11 +130,13 @@ objection check_unit(const clang::LangOptions& language, const operations& known
 objection check_place(clang::Sema& sema, clang::SourceLocation line_start, clang::SourceLocation where) {
     const clang::DeclContext* const around = sema.CurContext != nullptr ? sema.CurContext->getRedeclContext() : nullptr;
     if (around == nullptr) return std::nullopt;
-    // Templates whose bodies are parsed at the end of the file are read before their function begins.
+    // Templates whose bodies are parsed at the end of the file are lexed before their function
+    // begins.
     const clang::LangOptions& language = sema.getLangOpts();
     bool is_outside = around->isFileContext() && !language.DelayedTemplateParsing;
     if (const auto* const record = llvm::dyn_cast<clang::TagDecl>(around)) {
-        // The bodies of member functions are read before they begin, too; only the braces tell.
+        // The bodies of member functions are lexed before they begin, too; only the braces show
+        // whether the directive is inside.
         is_outside = !language.CPlusPlus || open_braces(sema.getPreprocessor(), record->getBeginLoc(), line_start) == 1;
     }
     if (!is_outside) return std::nullopt;
@@ -201,7 +204,8 @@ objection find_misspelt(const directive& line, llvm::ArrayRef<clause> clauses, c
                              {}};
         }
     }
-    // A macro called comm in text that was preprocessed without the plugin leaves "((MPI_Comm)1)(send: ...)".
+    // A macro called comm in text that was preprocessed without the plugin leaves
+    // "((MPI_Comm)1)(send: ...)".
     const auto end = static_cast<unsigned>(line.tokens.size()) - 1;
     for (unsigned i = 2; i < end; ++i) {
         if (line.tokens[i].isNot(tok::l_paren)) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which directives may have a comm clause, where they may stand, and which clauses may stand beside it. Every refusal
-// here has a reason that the user is told.
+// The rules for directives with a comm clause: which directives may have one, at which places, and
+// with which other clauses. Every refusal has a reason in its error message.
 #pragma once
 
 #include "complaint.hpp"
@@ -10,22 +10,24 @@
 
 namespace commtask::clause {
 
-/// What is wrong with the translation unit: no OpenMP, too old a version of it, no header.
+/// The error of the translation unit: no OpenMP, a version of OpenMP that is too old, no header.
 objection check_unit(const clang::LangOptions& language, const operations& known, clang::SourceLocation where);
 
-/// What is wrong with the place: a directive outside of any function.
+/// The error of the place: a directive outside of any function.
 objection check_place(clang::Sema& sema, clang::SourceLocation line_start, clang::SourceLocation where);
 
-/// What is wrong with the brackets of the clauses, comm among them.
+/// The error of the brackets of the clauses, including comm.
 objection check_brackets(const directive& line, llvm::ArrayRef<clause> clauses);
 
-/// What is wrong with the clauses beside comm, by their names.
+/// The error of the clauses beside comm, by their names.
 objection check_neighbours(const directive& line, llvm::ArrayRef<clause> clauses, const clang::Token* stray);
 
-/// For a directive without a comm clause: whether one was meant, misspelt, hidden by a macro or by a bracket.
+/// For a directive without a comm clause: whether the user meant one, but misspelled it or hid it
+/// by a macro or a bracket.
 objection find_misspelt(const directive& line, llvm::ArrayRef<clause> clauses, const operations& known);
 
-/// For a directive other than task: the first comm clause on it, which is one too many; with its clause.
+/// For a directive other than task: the error of the first comm clause on it, and the clause to
+/// remove.
 objection find_misplaced(const directive& line, token_range& clause_to_drop);
 
 } // namespace commtask::clause

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Communication as OpenMP tasks: an MPI operation takes part in the dependences of the OpenMP tasks around it, and the
- * tasks that depend on it run as soon as it has completed. Three ways, for C and C++: the macro COMM_TASK (one line,
- * any compiler), commtask_omp_spawn (what the macro calls), and the bridge for those who write the detach clause.
- * They need LLVM's OpenMP runtime, under gcc too: libgomp in the process is refused (see commtask_omp_check). */
+ * Communication tasks for OpenMP: an MPI operation becomes an OpenMP task with dependences, and the
+ * tasks that depend on it run as soon as the operation has completed.
+ * C and C++ programs can use the macro COMM_TASK, commtask_omp_spawn (which COMM_TASK calls), or
+ * commtask_omp_start in the body of a task with a detach clause. All three need LLVM's OpenMP
+ * runtime, also under gcc: a process with libgomp is refused (see commtask_omp_check). */
 #ifndef COMMTASK_OMP_H
 #define COMMTASK_OMP_H
 
 #include <commtask/commtask.h>
 #include <omp.h>
 
-/* A compiler that does not know the comm clause must not drop the communication. clang ignores an unknown clause with
- * the rest of its line, and without -fopenmp the whole line, with no more than a warning: both become errors for the
- * files that read this header. gcc refuses unknown clauses itself. Tools that read programs without the plugin, e.g.
- * clangd, may define COMMTASK_NO_CLAUSE_CHECK. */
+/* If the compiler does not know the comm clause, it must not drop the communication. Without the
+ * plugin, clang ignores an unknown clause with the rest of its line; without -fopenmp, clang
+ * ignores the whole line. In both cases clang only warns. The pragmas below turn both warnings
+ * into errors in files that include this header. gcc rejects unknown clauses itself. Tools that
+ * read programs without the plugin, e.g. clangd, may define COMMTASK_NO_CLAUSE_CHECK. */
 #if defined(__clang__) && !defined(COMMTASK_NO_CLAUSE_CHECK)
 #pragma clang diagnostic error "-Wextra-tokens"
 #pragma clang diagnostic error "-Wsource-uses-openmp"
@@ -25,114 +27,133 @@
 extern "C" {
 #endif
 
-/** What may be said about a communication task beside its operation. COMMTASK_OMP_OPTIONS_INIT is all defaults. */
+/** Options of a communication task. COMMTASK_OMP_OPTIONS_INIT sets all defaults. */
 typedef struct commtask_omp_options {
     size_t struct_size;      /**< sizeof(commtask_omp_options). */
     uint32_t flags;          /**< COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE. */
-    int priority;            /**< Of the OpenMP task (commtask_omp_spawn only); OpenMP ignores it unless
-                                  OMP_MAX_TASK_PRIORITY is set. */
-    commtask_status* status; /**< How the operation ended, written before its dependents run; may be null. It begins as
-                                  COMMTASK_STATUS_INIT. */
-    commtask_ticket
-        ticket; /**< commtask_omp_start and commtask_omp_bind_operation only: a place taken when the task was
-                                  created; 0: none. */
-    MPI_Status*
-        mpi_status; /**< commtask_omp_bind_operation only: MPI's own status, written before the dependents run, with
-                                  its MPI_ERROR; may be null. */
+    int priority;            /**< Of the OpenMP task (commtask_omp_spawn only); OpenMP ignores priorities
+                                  unless OMP_MAX_TASK_PRIORITY is set. */
+    commtask_status* status; /**< How the operation ended, written before its dependents run; may be null.
+                                  Initialize it with COMMTASK_STATUS_INIT. */
+    commtask_ticket ticket;  /**< commtask_omp_start and commtask_omp_bind_operation only: a place in
+                                  program order, taken when the task was created; 0: none. */
+    MPI_Status* mpi_status;  /**< commtask_omp_bind_operation only: MPI's own status with its MPI_ERROR,
+                                  written before the dependents run; may be null. */
 } commtask_omp_options;
 
 #define COMMTASK_OMP_OPTIONS_INIT COMMTASK_INIT_(commtask_omp_options)
 
-/** An operation with its place in program order, made where the task is created and started in the task's body. It is
- *  a plain value, so that firstprivate can carry it. Make it with commtask_omp_prepare and do not look inside. */
+/** An operation with its place in program order, prepared where a task is created and started in
+ *  the body of that task.
+ *  The structure is a plain value that firstprivate can copy. commtask_omp_prepare makes it; its
+ *  fields are private. */
 typedef struct commtask_omp_task {
     size_t struct_size;           /**< sizeof(commtask_omp_task). */
-    commtask_op operation;        /**< What to do. */
-    commtask_omp_options options; /**< How. */
-    const char* file;             /**< Where the directive is that creates it; null: not known. */
-    int line;                     /**< In `file`. */
-    int code;                     /**< Why it cannot be done; COMMTASK_OK: it can. */
-    void* waiting;                /**< Its place in the list of what has not started; null: it has none. */
-    uint64_t waiting_number;      /**< Its number there. */
+    commtask_op operation;        /**< The operation. */
+    commtask_omp_options options; /**< The options. */
+    const char* file;             /**< The file of the directive that creates the task; null: not known. */
+    int line;                     /**< The line in `file`. */
+    int code;                     /**< COMMTASK_OK, or why the operation cannot be started. */
+    void* waiting;                /**< Its entry in the list of prepared tasks; null: none. */
+    uint64_t waiting_number;      /**< The number of that entry. */
 } commtask_omp_task;
 
-/** What went wrong with one communication task. OpenMP has no failed task: its dependents run all the same. */
+/** Describes a communication task that failed. OpenMP has no failed tasks: the dependents run all
+ *  the same. */
 typedef struct commtask_omp_error {
-    size_t struct_size; /**< sizeof(commtask_omp_error) of the library. */
-    int code;           /**< COMMTASK_FAILED, COMMTASK_CANCELED, or why it was never posted. */
-    commtask_kind kind; /**< Of the operation; 0 if it had none. */
-    const commtask_status*
-        status;           /**< How it ended; null if it was never posted, or has not ended (see the handler). */
-    int has_status;       /**< 1 if the user gave a status, and so can see it there. */
-    const char* sentence; /**< For people; valid during the call. */
+    size_t struct_size;            /**< sizeof(commtask_omp_error) of the library. */
+    int code;                      /**< COMMTASK_FAILED, COMMTASK_CANCELED, or why the task was never
+                                        posted. */
+    commtask_kind kind;            /**< Of the operation; 0 if there was none. */
+    const commtask_status* status; /**< How the operation ended; null: it was never posted, or has not
+                                        ended. */
+    int has_status;                /**< 1 if the user gave a status, which then has the error too. */
+    const char* sentence;          /**< A message for people; valid during the call. */
 } commtask_omp_error;
 
-/** Called for every communication task that was refused, failed or was canceled; on the worker, or on the OpenMP
- *  thread that created or ran the task. It must not block, and an exception must not leave it.
- *  Also, with ERR_UNFINISHED, for an explicit task that ended before communication tasks that it created, with no taskgroup
- *  around (COMMTASK_OMP_CHECK in docs/configuration.md); then it must create no tasks and wait for nothing. */
+/** Is called for every communication task that was refused, failed or was canceled.
+ *  The caller is the worker, or the OpenMP thread that created or ran the task. The handler must
+ *  not block, and no exception may leave it.
+ *  The handler is also called, with ERR_UNFINISHED, for an explicit task that ended before
+ *  communication tasks that it created, if no taskgroup is around them (COMMTASK_OMP_CHECK in
+ *  docs/configuration.md). In that call the handler must create no tasks and must not wait. */
 typedef void (*commtask_omp_error_handler)(const commtask_omp_error* error, void* argument);
 
-/** Whether this process can have communication tasks: LLVM's OpenMP runtime must serve all its OpenMP code.
- *  @return COMMTASK_OK; ERR_RUNTIME if another runtime, e.g. libgomp, serves code that gcc compiled: it would start
- *          tasks too early, silently. commtask_omp_last_error() says what to do. After COMMTASK_OK it says why tasks cannot be
- *          held (commtask/omp_bind.h), or is "" if they can; that is no failure, as only programs that hold tasks need it.
- *  @threads Any, at any time, also before commtask_init. Every other function asks by itself. */
+/** Tests whether this process can have communication tasks: LLVM's OpenMP runtime must serve all
+ *  OpenMP code of the process.
+ *  @return COMMTASK_OK; ERR_RUNTIME if another runtime, e.g. libgomp, serves code that gcc
+ *          compiled: that runtime would silently start tasks too early. After ERR_RUNTIME,
+ *          commtask_omp_last_error() says how to fix that. After COMMTASK_OK,
+ *          commtask_omp_last_error() says why operations cannot be bound to tasks
+ *          (commtask/omp_bind.h), or is "" if they can be. Only programs that bind operations need
+ *          that.
+ *  @threads Any, at any time, also before commtask_init. Every other function of this header makes
+ *           this test itself. */
 COMMTASK_API int commtask_omp_check(void) COMMTASK_NOEXCEPT;
 
-/** Creates an OpenMP task that performs an operation; a child of the current task, so that its dependences match those
- *  of the tasks that the current task creates with depend clauses. Addresses match as OpenMP matches them: by the
- *  first byte. In a cancelled taskgroup a task that has not begun gives its place up and is never posted.
- *  @param operation  what to do; copied.
- *  @param options    order, priority, status; null: defaults. Collectives, and messages with COMMTASK_ORDERED, take
- *                    their place in the communicator's order in this call, so it does not matter when they run.
- *  @param n_in       how many addresses `in` has.
- *  @param in         what the operation reads, e.g. the buffer of a send; copied, may be null if n_in is 0.
- *  @param n_out      how many addresses `out` has.
+/** Creates an OpenMP task that performs an operation.
+ *  The new task is a child of the current task, so its dependences match those of sibling tasks
+ *  that have depend clauses. Addresses match by their first byte, as in OpenMP. If its taskgroup is
+ *  cancelled before the task has begun, the task gives up its place in program order and its
+ *  operation is never posted.
+ *  @param operation  the operation; copied.
+ *  @param options    order, priority, status; null: defaults. Collectives, and messages with
+ *                    COMMTASK_ORDERED, take their place in the communicator's order in this call,
+ *                    so the order in which the tasks run does not matter.
+ *  @param n_in       the number of addresses in `in`.
+ *  @param in         what the operation reads, e.g. the buffer of a send; copied, may be null if
+ *                    n_in is 0.
+ *  @param n_out      the number of addresses in `out`.
  *  @param out        what the operation writes, e.g. the buffer of a receive.
- *  @param n_inout    how many addresses `inout` has.
- *  @param inout      what it reads and writes.
- *  @return COMMTASK_OK; ERR_RUNTIME, ERR_ARGUMENT, ERR_NOT_INITIALIZED, ERR_COMM: no task was created. The error
- *          handler hears of these too.
- *  @buffers As for commtask_post, from this call until the task has completed. The status too. Handles may be freed when
- *           the call returns with MPI_THREAD_MULTIPLE; a reduction operation, when the task has completed.
+ *  @param n_inout    the number of addresses in `inout`.
+ *  @param inout      what the operation reads and writes.
+ *  @return COMMTASK_OK; ERR_RUNTIME, ERR_ARGUMENT, ERR_NOT_INITIALIZED, ERR_COMM: no task was
+ *          created. The error handler is called for these refusals too.
+ *  @buffers As for commtask_post, from this call until the task has completed; the status too. With
+ *           MPI_THREAD_MULTIPLE, handles may be freed when the call returns; a reduction operation
+ *           may be freed when the task has completed.
  *  @blocking No; like every task construct it may run other tasks.
- *  @failures Everything that happens after this call reaches the status and the error handler; dependents run. Without both,
- *           the communicator's error handler decides (commtask_omp_set_error_handler); for refusals too. */
+ *  @failures Every later failure is reported to the status and the error handler; dependents run.
+ *            Without both, the communicator's error handler applies
+ *            (commtask_omp_set_error_handler), also for refusals. */
 COMMTASK_API int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options* options, size_t n_in,
                                     const void* const* in, size_t n_out, const void* const* out, size_t n_inout,
                                     const void* const* inout) COMMTASK_NOEXCEPT;
 
-/** Begins an operation inside a task with a detach clause, and fulfils the task's event when it has ended, however it
- *  ended. The task should be `untied`: tied ones can deadlock when tasks that create them wait for them. It must not
- *  be undeferred (`if(0)`): libomp does not wait for such a task.
- *
- *  Compile this with clang: code of gcc gets no event from libomp.
- *  @param operation  what to do; copied.
- *  @param options    order, status, ticket; null: defaults. Without a ticket the operation takes its place now.
- *  @param event      of the detach clause. It is fulfilled in any case, also if the operation is refused.
- *  @return COMMTASK_OK, or why the operation was refused; the status and the error handler have it too.
+/** Starts an operation inside a task with a detach clause, and fulfils the task's event when the
+ *  operation has ended, with or without success.
+ *  The task should be `untied`: tied tasks can deadlock when the tasks that create them wait for
+ *  them. The task must not be undeferred (`if(0)`): libomp does not wait for such a task.
+ *  The caller must be compiled with clang: code from gcc gets no event from libomp.
+ *  @param operation  the operation; copied.
+ *  @param options    order, status, ticket; null: defaults. Without a ticket the operation takes
+ *                    its place in program order in this call.
+ *  @param event      of the detach clause. The event is fulfilled in any case, also if the
+ *                    operation is refused.
+ *  @return COMMTASK_OK, or why the operation was refused; the status and the error handler have the
+ *          reason too.
  *  @buffers As for commtask_post.
- *  @blocking As commtask_post; where the worker has no core of its own it may run other tasks, like a task construct: do
- *            not call it with a lock held that one of them takes. */
+ *  @blocking As commtask_post. Beside a shared worker the call may run other tasks, like a task
+ *            construct: do not call it while holding a lock that one of those tasks takes. */
 COMMTASK_API int commtask_omp_start(const commtask_op* operation, const commtask_omp_options* options,
                                     omp_event_handle_t event) COMMTASK_NOEXCEPT;
 
-/** Makes an operation ready to be started in a task that the calling task is about to create: collectives, and messages with
- *  COMMTASK_ORDERED, take their place now.
- *  @param operation  what to do; copied.
+/** Prepares an operation for a task that the calling task is about to create: collectives, and
+ *  messages with COMMTASK_ORDERED, take their place in program order in this call.
+ *  @param operation  the operation; copied.
  *  @param flags      COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE.
  *  @param status     as in commtask_omp_options; may be null.
- *  @param file       __FILE__, to stand behind a refusal; null: not known.
+ *  @param file       __FILE__, which error messages name; null: not known.
  *  @param line       __LINE__.
- *  @param task       with its struct_size set; written, for commtask_omp_start_prepared or commtask_omp_drop. What is wrong
- *                    with the operation is reported when it is started.
- *  @return COMMTASK_OK; ERR_ARGUMENT: a null pointer, or a task that does not know its size. */
+ *  @param task       with its struct_size set; written, for commtask_omp_start_prepared or
+ *                    commtask_omp_drop. An invalid operation is reported when the task is started.
+ *  @return COMMTASK_OK; ERR_ARGUMENT: a null pointer, or a task without its struct_size. */
 COMMTASK_API int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, commtask_status* status,
                                            const char* file, int line, commtask_omp_task* task) COMMTASK_NOEXCEPT;
 
-/** commtask_omp_prepare_task for an operation that is made in the same line; what the comm clause calls.
- *  @param operation  what to do.
+/** Calls commtask_omp_prepare_task for an operation that is an argument by value; the comm clause
+ *  generates this call.
+ *  @param operation  the operation.
  *  @param flags      as for commtask_omp_prepare_task.
  *  @param status     as for commtask_omp_prepare_task.
  *  @param file       as for commtask_omp_prepare_task.
@@ -146,8 +167,8 @@ static inline commtask_omp_task commtask_omp_prepare_at(commtask_op operation, u
     return task;
 }
 
-/** commtask_omp_prepare_at without a place in the program.
- *  @param operation  what to do.
+/** Calls commtask_omp_prepare_at without a source location.
+ *  @param operation  the operation.
  *  @param flags      as for commtask_omp_prepare_task.
  *  @param status     as for commtask_omp_prepare_task.
  *  @return as commtask_omp_prepare_at. */
@@ -156,80 +177,95 @@ static inline commtask_omp_task commtask_omp_prepare(commtask_op operation, uint
     return commtask_omp_prepare_at(operation, flags, status, (const char*)0, 0);
 }
 
-/** commtask_omp_start for a prepared task. The task is used up, also if it is refused; one that was refused its place when
- *  it was prepared stays so, since its place in program order is gone.
+/** Calls commtask_omp_start for a prepared task.
+ *  The prepared task is consumed, also if its operation is refused. A task that was refused its
+ *  place in program order when it was prepared cannot be started later, since that place is gone.
  *  @param task   from commtask_omp_prepare; copied.
  *  @param event  as for commtask_omp_start.
  *  @return as commtask_omp_start. */
 COMMTASK_API int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_t event) COMMTASK_NOEXCEPT;
 
-/** Gives a prepared task up, so that later collectives do not wait for its place, nor commtask_omp_wait_all for its end.
+/** Gives up a prepared task, so that later collectives do not wait for its place in program order,
+ *  and commtask_omp_wait_all does not wait for its end.
  *  @param task  from commtask_omp_prepare, not started.
  *  @return COMMTASK_OK, or an ERR_ code. */
 COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXCEPT;
 
-/** A dependence object for a task that has a turn in program order; for the comm clause.
- *  @param copies  where copies are noted, for commtask_omp_drop_depobjs_; null at first.
- *  @param object  of the program; it stays as it is.
+/** Returns a dependence object for a task that has a place in program order; only the comm clause
+ *  calls it.
+ *  @param copies  a list of copies, for commtask_omp_drop_depobjs_; null at first.
+ *  @param object  of the program; not changed.
  *  @return the object, or a copy of it in which mutexinoutset is inout. */
 COMMTASK_API omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, const omp_depend_t* object) COMMTASK_NOEXCEPT;
 
-/** Frees the copies, after the task has been created.
- *  @param copies  of commtask_omp_depobj_in_turn_; may be null. */
+/** Frees the copies that commtask_omp_depobj_in_turn_ made, after the task has been created.
+ *  @param copies  from commtask_omp_depobj_in_turn_; may be null. */
 COMMTASK_API void commtask_omp_drop_depobjs_(void* copies) COMMTASK_NOEXCEPT;
 
-/** Waits until every communication task that was made through this library, by any thread, has ended. Meanwhile the thread
- *  runs tasks of its team, and makes progress itself where the worker has no core of its own. Constructs of OpenMP do so
- *  too, for the communication tasks that they wait for; docs/openmp.md names the few that leave it to the worker.
- *
- *  Tasks that depend on communication may still be running when it returns; the construct after it waits for them. In a
- *  team of one thread it runs what communication tasks release, and nothing else: tasks that wait for an event of your
- *  own, which another thread fulfils, run in the construct after it, so no communication task may depend on them.
+/** Waits until every communication task that any thread created through this library has ended.
+ *  While it waits, the thread runs tasks of its team. Beside a shared worker the thread also makes
+ *  progress. OpenMP's own waiting constructs do the same for the communication tasks that they wait
+ *  for; docs/openmp.md lists the constructs that leave progress to the worker.
+ *  Tasks that depend on communication may still be running when the call returns; the next waiting
+ *  construct waits for them. In a team of one thread the call runs only tasks that communication
+ *  tasks release. Tasks that wait for an event of the program, which another thread fulfils, run in
+ *  the next construct, so no communication task may depend on them.
  *  @return COMMTASK_OK; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback.
- *  @blocking Until the communication tasks have ended, those included whose dependences are not met yet: none may need
- *            what the calling thread does only after this call. Call it in the task that created the graph: inside
- *            another tied task OpenMP lets the thread start only descendants of that task.
- *  @threads Any; other threads may create tasks meanwhile, which are waited for too. */
+ *  @blocking Until the communication tasks have ended, including tasks whose dependences are not
+ *            met yet. None of them may need something that the calling thread does only after this
+ *            call. Call it in the task that created the graph: inside another tied task, OpenMP
+ *            lets the thread start only descendants of that task.
+ *  @threads Any; other threads may create tasks meanwhile, and the call waits for them too. */
 COMMTASK_API int commtask_omp_wait_all(void) COMMTASK_NOEXCEPT;
 
-/** commtask_omp_wait_all that is content when at most `most_open` communication tasks have not ended. For a thread that
- *  creates a long graph: libomp bounds the tasks that are ready, but not those whose dependences are not met, so that without
- *  a call of this now and then the whole graph lies in memory, at 1 to 3 KB a task, before most of it has run.
- *  @param most_open  how many may be left; 0: as commtask_omp_wait_all.
+/** Waits as commtask_omp_wait_all, until at most `most_open` communication tasks have not ended.
+ *  A thread that creates a long graph calls it now and then. libomp bounds the number of ready
+ *  tasks, but not the number of tasks whose dependences are not met: without these calls the whole
+ *  graph is in memory, at 1 to 3 KB per task, before most of it has run.
+ *  @param most_open  how many tasks may be left; 0: as commtask_omp_wait_all.
  *  @return as commtask_omp_wait_all.
- *  @blocking As commtask_omp_wait_all: what the most_open newest tasks need may still be created afterwards, no more.
+ *  @blocking As commtask_omp_wait_all. The calling thread may create afterwards what the newest
+ *            `most_open` tasks need, but nothing that other tasks need.
  *  @threads Any. */
 COMMTASK_API int commtask_omp_wait_some(size_t most_open) COMMTASK_NOEXCEPT;
 
-/** Drives MPI for a moment where the worker has no core of its own, and runs tasks that become ready by it: a scheduling
- *  point for compute tasks on crowded cores, like taskyield. With a reserved worker it does next to nothing.
+/** Makes progress for a moment if the worker is shared, and runs tasks that become ready by that
+ *  progress.
+ *  It is a scheduling point like taskyield, for compute tasks on oversubscribed cores. With a
+ *  reserved worker it does almost nothing.
  *  @return COMMTASK_OK; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback.
  *  @blocking No, but the tasks that it runs take their time.
  *  @threads Any, in a task or outside. */
 COMMTASK_API int commtask_omp_progress(void) COMMTASK_NOEXCEPT;
 
-/** Sets the function that hears of communication tasks that went wrong.
- *  @param handler   null: none. Then a task that fails or is refused and has no status follows the error handler of its
- *                   communicator, as an MPI call does: MPI_ERRORS_ARE_FATAL, MPI's default, ends the job with a sentence on
- *                   stderr; with MPI_ERRORS_RETURN the program goes on, and commtask_finalize returns COMMTASK_FAILED.
- *  @param argument  handed to it.
- *  @threads Any, at any time; tasks that end meanwhile may still reach the former handler. */
+/** Sets the function that is called for communication tasks that failed.
+ *  @param handler   null: none. Without a handler, a task that fails or is refused and has no
+ *                   status follows the error handler of its communicator, as an MPI call does.
+ *                   MPI_ERRORS_ARE_FATAL, MPI's default, ends the job with a message on stderr;
+ *                   with MPI_ERRORS_RETURN the program goes on, and commtask_finalize returns
+ *                   COMMTASK_FAILED.
+ *  @param argument  passed to the handler.
+ *  @threads Any, at any time; tasks that end meanwhile may still reach the previous handler. */
 COMMTASK_API void commtask_omp_set_error_handler(commtask_omp_error_handler handler, void* argument) COMMTASK_NOEXCEPT;
 
-/** How many communication tasks went wrong since the program began, or since commtask_omp_clear_errors.
+/** Returns how many communication tasks failed since the program began, or since
+ *  commtask_omp_clear_errors.
  *  @return the number. */
 COMMTASK_API uint64_t commtask_omp_error_count(void) COMMTASK_NOEXCEPT;
 
-/** The first of them.
- *  @param text        where to put its sentence, cut to size_bytes and ended by a null; may be null if size_bytes is 0.
+/** Returns the first error since the program began, or since commtask_omp_clear_errors.
+ *  @param text        receives the error message, cut to size_bytes and null-terminated; may be
+ *                     null if size_bytes is 0.
  *  @param size_bytes  of text.
- *  @return its code; COMMTASK_OK if there was none (text is then empty). */
+ *  @return the code of the error; COMMTASK_OK if there was none (text is then empty). */
 COMMTASK_API int commtask_omp_first_error(char* text, size_t size_bytes) COMMTASK_NOEXCEPT;
 
-/** Forgets the errors so far. What commtask_finalize says of tasks that failed where nobody looked stays. */
+/** Clears the errors so far. The message of commtask_finalize about failed tasks without a status
+ *  or handler is not cleared. */
 COMMTASK_API void commtask_omp_clear_errors(void) COMMTASK_NOEXCEPT;
 
-/** The sentence of the last negative code that a commtask_omp_ function returned on this thread.
+/** Returns the message of the last negative code that a commtask_omp_ function returned on this
+ *  thread.
  *  @return valid until the next such code on this thread; "" if there was none. */
 COMMTASK_API const char* commtask_omp_last_error(void) COMMTASK_NOEXCEPT;
 

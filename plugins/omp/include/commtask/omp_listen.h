@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Standing receives under OpenMP: each message becomes a task of the team. The handler of commtask_listen runs on the worker, which is
- * in no team and cannot make a task: it puts the message into a box and rings. The bell is a task without a body, and one that depends
- * on it empties the box and hangs the next bell up. All of it is inline, since a task construct must be compiled with the program;
- * <commtask/omp.h>, which serves programs without directives too, does not include it. docs/many.md has an example. */
+ * Active-message handlers under OpenMP: each message becomes a task of the team. The handler of
+ * commtask_listen runs on the worker, which cannot create tasks of the team: the handler stores the
+ * message in a buffer and completes a detached task. A task that depends on the detached task
+ * empties the buffer and makes the next detached task. The functions are inline, since task
+ * constructs must be compiled with the program. docs/many.md has an example. */
 #ifndef COMMTASK_OMP_LISTEN_H
 #define COMMTASK_OMP_LISTEN_H
 
@@ -16,45 +17,56 @@
 extern "C" {
 #endif
 
-/** What is done with a message, in an OpenMP task of its own. The message is given back when this returns, so copy what is to stay.
- *  It may post, create tasks, wait for those and call commtask_omp_unlisten; it must not wait for what another message's task does, which
- *  OpenMP need not begin meanwhile, and an exception must not leave it. Look at `message->error` first: a message
- *  that was too long comes here too, without data. */
+/** Processes one message, in an OpenMP task of its own. The message is released when the body
+ *  returns, so copy the data that is needed later.
+ *  The body may post, create tasks, wait for tasks that it created, and call commtask_omp_unlisten.
+ *  It must not wait for the task of another message, which OpenMP need not start meanwhile, and no
+ *  exception may leave it. Test `message->error` first: the body is also called, without data, for
+ *  a message that was too long. */
 typedef void (*commtask_omp_message_body)(commtask_message* message, void* argument);
 
-/** A standing receive whose messages become tasks: memory of the caller's, which must stay where it is until the taskgroup around
- *  commtask_omp_listen has ended, and commtask_omp_unlisten, or commtask_finalize, has returned. Do not look inside. */
+/** An active-message handler whose messages become tasks.
+ *  The caller owns the memory, which must stay where it is until the taskgroup around
+ *  commtask_omp_listen has ended, and commtask_omp_unlisten or commtask_finalize has returned. The
+ *  fields are private. */
 typedef struct commtask_omp_listener {
-    commtask_listener_t listener;   /**< Puts messages into the box. */
-    commtask_omp_message_body body; /**< Of the messages' tasks. */
-    void* argument;                 /**< Handed to it. */
-    pthread_mutex_t lid; /**< Guards what follows but for `rung`; nobody rings or makes a task with it held. */
-    void* bell;          /**< Waits for a ring: who takes it from here has to ring. Null between a ring and the next. */
-    commtask_message** box; /**< Two halves of n_slots: one is filled, the other may be emptied meanwhile. */
-    size_t n_slots;         /**< Of the receive: as many messages can be kept at a time. */
-    size_t n_in_box;        /**< In the half that is filled. */
-    int filled;             /**< Which half that is. */
-    int is_serving;         /**< A task empties the box, and makes the next one. */
-    int is_to_serve_again;  /**< The next one has begun before that was done, maybe on the same stack. */
-    int is_ending;          /**< The handler is not called any more. */
-    int n_users; /**< The tasks that serve, as long as they go on, and the receive: the last one gives the box back. */
-    char rung;   /**< Only its address counts: what the task that serves depends on. */
+    commtask_listener_t listener;   /**< Puts messages into the buffer. */
+    commtask_omp_message_body body; /**< The body of the messages' tasks. */
+    void* argument;                 /**< Passed to `body`. */
+    pthread_mutex_t lid;            /**< Guards the fields below except `rung`. No thread completes a
+                                         detached task or creates a task while holding it. */
+    void* bell;                     /**< The detached task that can be completed; a thread that takes it
+                                         must complete it. Null until the next detached task is made. */
+    commtask_message** box;         /**< Two halves of n_slots: one is filled, the other may be emptied
+                                         meanwhile. */
+    size_t n_slots;                 /**< The number of messages that can be kept at a time. */
+    size_t n_in_box;                /**< The number of messages in the half that is filled. */
+    int filled;                     /**< The half that is filled. */
+    int is_serving;                 /**< A serving task empties the buffer, and makes the next proxy
+                                         task. */
+    int is_to_serve_again;          /**< The next serving task began before that one had ended, perhaps on
+                                         the same stack. */
+    int is_ending;                  /**< The handler is not called any more. */
+    int n_users; /**< The serving tasks that go on, plus the receive; the last of them frees the buffer. */
+    char rung;   /**< Only its address is used: the serving task depends on it. */
 } commtask_omp_listener;
 
-/** Of libcommtask-omp, for what follows alone: makes a task with out(rung) that calls `hang` when its turn has come, and ends when
- *  somebody rings, which the library does itself where it has no memory for a bell.
- *  @param hang      is given the bell. It may ring at once.
- *  @param argument  handed to it.
+/** Makes a detached task with out(rung) that calls `hang` when its dependences are met, and ends
+ *  when commtask_omp_listen_ring_ is called. Only the functions below call it. Without memory, the
+ *  library completes the task itself.
+ *  @param hang      receives the detached task, and may complete it at once.
+ *  @param argument  passed to `hang`.
  *  @param rung      an address. */
 COMMTASK_API void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* argument,
                                             const void* rung) COMMTASK_NOEXCEPT;
 
-/** Rings. Any thread; a bell is rung once.
- *  @param bell  is gone then. */
+/** Completes a detached task. Any thread may call it, once for each detached task.
+ *  @param bell  the detached task; it is freed. */
 COMMTASK_API void commtask_omp_listen_ring_(void* bell) COMMTASK_NOEXCEPT;
 
-/** Opens the lid, and rings if there is a reason and a bell that waits.
- *  @param listener  its lid is held */
+/** Unlocks the listener, and completes its detached task if there are messages or the receive has
+ *  ended.
+ *  @param listener  is locked */
 static inline void commtask_omp_listen_open_lid_(commtask_omp_listener* listener) COMMTASK_NOEXCEPT {
     void* const bell = listener->n_in_box > 0 || listener->is_ending ? listener->bell : NULL;
     if (bell) listener->bell = NULL;
@@ -62,8 +74,8 @@ static inline void commtask_omp_listen_open_lid_(commtask_omp_listener* listener
     if (bell) commtask_omp_listen_ring_(bell);
 }
 
-/** A bell waits for a ring.
- *  @param bell  which
+/** Stores a detached task that waits to be completed.
+ *  @param bell  the detached task
  *  @param argument  the listener */
 static inline void commtask_omp_listen_on_bell_(void* bell, void* argument) COMMTASK_NOEXCEPT {
     commtask_omp_listener* const listener = (commtask_omp_listener*)argument;
@@ -72,8 +84,8 @@ static inline void commtask_omp_listen_on_bell_(void* bell, void* argument) COMM
     commtask_omp_listen_open_lid_(listener);
 }
 
-/** The handler: keeps the message for the task that serves.
- *  @param message  what has come
+/** The handler: stores the message for the serving task.
+ *  @param message  the message
  *  @param argument  the listener
  *  @return COMMTASK_MESSAGE_KEPT. */
 static inline int commtask_omp_listen_keep_(commtask_message* message, void* argument) COMMTASK_NOEXCEPT {
@@ -84,16 +96,16 @@ static inline int commtask_omp_listen_keep_(commtask_message* message, void* arg
     return COMMTASK_MESSAGE_KEPT;
 }
 
-/** Gives back what the listener has. Nobody else uses it.
- *  @param listener  which */
+/** Frees the buffer of a listener that has no users.
+ *  @param listener  the listener */
 static inline void commtask_omp_listen_clear_(commtask_omp_listener* listener) COMMTASK_NOEXCEPT {
     free((void*)listener->box);
     listener->box = NULL;
     pthread_mutex_destroy(&listener->lid);
 }
 
-/** One user less.
- *  @param listener  whose */
+/** Removes one user of a listener.
+ *  @param listener  the listener */
 static inline void commtask_omp_listen_leave_(commtask_omp_listener* listener) COMMTASK_NOEXCEPT {
     pthread_mutex_lock(&listener->lid);
     const int n_left = --listener->n_users;
@@ -101,7 +113,8 @@ static inline void commtask_omp_listen_leave_(commtask_omp_listener* listener) C
     if (n_left == 0) commtask_omp_listen_clear_(listener);
 }
 
-/** No message comes any more, whoever has ended the receive: the tasks that serve are to end.
+/** The receive has ended, by commtask_omp_unlisten or by commtask_finalize: the serving tasks are
+ *  to end.
  *  @param argument  the listener */
 static inline void commtask_omp_listen_on_end_(void* argument) COMMTASK_NOEXCEPT {
     commtask_omp_listener* const listener = (commtask_omp_listener*)argument;
@@ -112,8 +125,8 @@ static inline void commtask_omp_listen_on_end_(void* argument) COMMTASK_NOEXCEPT
     commtask_omp_listen_leave_(listener);
 }
 
-/** Takes all messages out of the box and makes their tasks. No other thread does so meanwhile.
- *  @param listener  whose box
+/** Takes all messages out of the buffer and creates their tasks. No other thread does so meanwhile.
+ *  @param listener  the listener
  *  @return 1: no message will come any more. */
 static inline int commtask_omp_listen_empty_(commtask_omp_listener* listener) {
     const commtask_omp_message_body body = listener->body;
@@ -136,9 +149,10 @@ static inline int commtask_omp_listen_empty_(commtask_omp_listener* listener) {
     return is_ending;
 }
 
-/** Hangs a bell up, and makes the task that serves when it has rung; children of the current task.
- *  @param listener  whose
- *  @param serve  the body of that task */
+/** Makes a detached task, and the serving task that runs when the detached task is completed; both
+ *  are children of the current task.
+ *  @param listener  the listener
+ *  @param serve  the body of the serving task */
 static inline void commtask_omp_listen_arm_(commtask_omp_listener* listener, void (*serve)(commtask_omp_listener*)) {
     char* const rung = &listener->rung;
     commtask_omp_listen_hang_(commtask_omp_listen_on_bell_, listener, rung);
@@ -146,9 +160,10 @@ static inline void commtask_omp_listen_arm_(commtask_omp_listener* listener, voi
     serve(listener);
 }
 
-/** The body of the task that serves. Where the next one begins before this one has ended, this one does its work: in a team of one thread
- *  it begins on the same stack, which a flood of messages would use up.
- *  @param listener  whose */
+/** The body of the serving task. If the next serving task begins before this task has ended, this
+ *  task does the work of both: in a team of one thread the next task begins on the same stack, and
+ *  a flood of messages would exhaust that stack.
+ *  @param listener  the listener */
 static inline void commtask_omp_listen_serve_(commtask_omp_listener* listener) {
     pthread_mutex_lock(&listener->lid);
     const int is_other_there = listener->is_serving;
@@ -170,29 +185,34 @@ static inline void commtask_omp_listen_serve_(commtask_omp_listener* listener) {
     }
 }
 
-/** From now on every message with this tag on this communicator becomes an OpenMP task that calls `body(message, argument)` and then
- *  gives the message back. Tasks of messages run in any order, several at a time, on any thread of the team. Call it in a parallel region,
- *  in a taskgroup: its end waits until commtask_omp_unlisten was called and all messages' tasks have ended. A taskwait, or a barrier,
- *  does not; a cancellation of the taskgroup would drop messages.
+/** Calls `body(message, argument)` in an OpenMP task for every message with this tag on this
+ *  communicator, then releases the message.
+ *  Tasks of messages run in any order, several at a time, on any thread of the team. Call this
+ *  function in a parallel region, in a taskgroup. The end of the taskgroup waits until
+ *  commtask_omp_unlisten was called and all messages' tasks have ended; a taskwait or a barrier
+ *  does not. A cancellation of the taskgroup would drop messages.
  *  @param comm       as for commtask_listen.
  *  @param tag        as for commtask_listen.
- *  @param max_bytes  the longest message.
- *  @param n_slots    how many messages can be in tasks, or on the way to them, at the same time; at least 1. What comes beyond waits
- *                    with MPI.
+ *  @param max_bytes  the length of the longest message.
+ *  @param n_slots    the largest number of messages that are in tasks, or on the way to them, at
+ *                    the same time; at least 1. Further messages wait in MPI.
  *  @param body       called for each message.
- *  @param argument   handed to it.
- *  @param listener   written; must stay until the taskgroup has ended, also if commtask_omp_unlisten has been called. It can be used
- *                    again then.
- *  @return as commtask_listen; ERR_RUNTIME as commtask_omp_check. After a refusal nothing is left but the tasks of messages that had come
- *          before memory was refused, and commtask_omp_unlisten does nothing.
- *  @buffers A message's, until body returns.
- *  @blocking As commtask_listen; like every task construct it may run other tasks. As long as it listens
- *            commtask_omp_wait_all waits, since the bell counts as a communication task. In a team of one thread the messages' tasks run
- *            where that thread waits in the library or at the end of the taskgroup.
- *  @threads Any of a team, in a task. Each ring costs two tasks of libomp's, one ring for all messages that come until it is answered.
- *  @failures Where the system has no memory for a bell, the box is looked at anyway. commtask_finalize ends it as commtask_omp_unlisten
- *            does, at any moment, and messages may come meanwhile; only where commtask_finalize leaves behind a worker that does not
- *            come back, the taskgroup does not end either. */
+ *  @param argument   passed to `body`.
+ *  @param listener   written; must stay until the taskgroup has ended, also after
+ *                    commtask_omp_unlisten. It can be reused then.
+ *  @return as commtask_listen; ERR_RUNTIME as commtask_omp_check. After a refusal only tasks of
+ *          messages that arrived before it remain, and commtask_omp_unlisten does nothing.
+ *  @buffers A message's, until `body` returns.
+ *  @blocking As commtask_listen; like every task construct it may run other tasks. Until the
+ *            receive ends, commtask_omp_wait_all waits, since the detached task counts as a
+ *            communication task. In a team of one thread the messages' tasks run while that thread
+ *            waits in the library or at the end of the taskgroup.
+ *  @threads Any of a team, in a task. A detached task and its serving task, two tasks of libomp,
+ *           serve all messages that arrive before the serving task runs.
+ *  @failures Without memory for the detached task, the buffer is emptied too. commtask_finalize
+ *            ends the receive as commtask_omp_unlisten does, at any moment, and messages may arrive
+ *            meanwhile. If commtask_finalize abandons a worker that does not return, the taskgroup
+ *            does not end either. */
 static inline int commtask_omp_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots,
                                       commtask_omp_message_body body, void* argument, commtask_omp_listener* listener) {
     int code = commtask_omp_check();
@@ -223,18 +243,20 @@ static inline int commtask_omp_listen(MPI_Comm comm, int tag, size_t max_bytes, 
         commtask_listener_on_end(listener->listener, commtask_omp_listen_on_end_, listener);
         commtask_omp_listen_arm_(listener, commtask_omp_listen_serve_);
     } else {
-        (void)commtask_omp_listen_empty_(listener); /* what has come by now is not lost */
+        (void)commtask_omp_listen_empty_(listener); /* messages that have arrived by now are not lost */
         commtask_omp_listen_clear_(listener);
     }
     return code;
 }
 
-/** Ends a standing receive of commtask_omp_listen. Messages that MPI had taken for it before still become tasks, which the end of the
- *  taskgroup waits for.
- *  @param listener  from commtask_omp_listen. One that was ended before, or was refused, is left as it is.
- *  @return as commtask_unlisten; after a refusal it goes on.
+/** Ends an active-message handler of commtask_omp_listen. Messages that MPI had received for the
+ *  handler before still become tasks, and the end of the taskgroup waits for these tasks.
+ *  @param listener  from commtask_omp_listen. A listener that has ended, or was refused, is not
+ *                   changed.
+ *  @return as commtask_unlisten; after a refusal the handler stays active.
  *  @blocking As commtask_unlisten: not for the messages' tasks.
- *  @threads Any but those that run callbacks; the messages' tasks too. One at a time, and not beside commtask_finalize. */
+ *  @threads Any but threads that run callbacks; the messages' tasks may call it too. One thread at
+ *           a time, and not concurrently with commtask_finalize. */
 static inline int commtask_omp_unlisten(commtask_omp_listener* listener) {
     if (!listener) return commtask_unlisten((commtask_listener_t*)0);
     commtask_listener_t ended = listener->listener;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * COMM_TASK: a communication task in one line, without a compiler plugin, the same in C and C++ and under gcc and
- * clang. Dependences are lists of addresses, not depend clauses: a macro can neither take a clause apart nor bring a
- * detach clause to gcc, whose code gets no event from libomp. Included by <commtask/omp.h>. */
+ * COMM_TASK: a communication task in one line, without a compiler plugin, the same in C and C++ and
+ * under gcc and clang. Dependences are lists of addresses, not depend clauses: a macro cannot parse
+ * a clause, and cannot give gcc a detach clause, since code from gcc gets no event from libomp.
+ * Included by <commtask/omp.h>. */
 #ifndef COMMTASK_OMP_MACROS_H
 #define COMMTASK_OMP_MACROS_H
 
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-/** What a clause of COMM_TASK says. */
+/** The kinds of clauses of COMM_TASK. */
 typedef enum commtask_omp_clause_kind {
     COMMTASK_OMP_IN = 1,            /**< depend(in: ...) */
     COMMTASK_OMP_OUT = 2,           /**< depend(out: ...) */
@@ -27,27 +28,27 @@ typedef enum commtask_omp_clause_kind {
 
 /** One clause as a value. */
 typedef struct commtask_omp_clause {
-    int kind;                     /**< A commtask_omp_clause_kind: which fields hold. */
+    int kind;                     /**< A commtask_omp_clause_kind; it says which fields are used. */
     int number;                   /**< The flag or the priority. */
-    size_t n_addresses;           /**< How many. */
-    const void* const* addresses; /**< Of the dependences. */
-    commtask_status* status;      /**< Where the status goes. */
+    size_t n_addresses;           /**< The number of addresses. */
+    const void* const* addresses; /**< The addresses of the dependences. */
+    commtask_status* status;      /**< The status to be written. */
 } commtask_omp_clause;
 
-/** commtask_omp_spawn with its arguments as clauses; what COMM_TASK calls.
- *  @param operation  what to do; copied.
- *  @param n_clauses  how many.
+/** Calls commtask_omp_spawn with its arguments as clauses; COMM_TASK expands to it.
+ *  @param operation  the operation; copied.
+ *  @param n_clauses  the number of clauses.
  *  @param clauses    in any order.
- *  @param file       __FILE__, to stand behind a refusal; null: not known.
+ *  @param file       __FILE__, which error messages name; null: not known.
  *  @param line       __LINE__.
  *  @return as commtask_omp_spawn. */
 COMMTASK_API int commtask_omp_spawn_clauses(const commtask_op* operation, size_t n_clauses,
                                             const commtask_omp_clause* clauses, const char* file,
                                             int line) COMMTASK_NOEXCEPT;
 
-/** commtask_omp_spawn_clauses for an operation that is made in the same line.
- *  @param operation  what to do
- *  @param n_clauses  how many
+/** Calls commtask_omp_spawn_clauses for an operation that is an argument by value.
+ *  @param operation  the operation
+ *  @param n_clauses  the number of clauses
  *  @param clauses  in any order
  *  @param file  of the program
  *  @param line  in it
@@ -57,7 +58,7 @@ static inline int commtask_omp_spawn_made_(commtask_op operation, size_t n_claus
     return commtask_omp_spawn_clauses(&operation, n_clauses, clauses, file, line);
 }
 
-/** A status that knows its size, whether it was initialised or not; for COMM_TASK and the comm clause.
+/** Sets the size of a status, initialized or not; for COMM_TASK and the comm clause.
  *  @param status  may be null
  *  @return the status. */
 static inline commtask_status* commtask_omp_sized_status_(commtask_status* status) COMMTASK_NOEXCEPT {
@@ -68,16 +69,16 @@ static inline commtask_status* commtask_omp_sized_status_(commtask_status* statu
 #ifdef __cplusplus
 }
 
-/** A clause with addresses; they live until the end of the statement.
- *  @param kind  which dependence
- *  @param addresses  what it is on
+/** Makes a clause with addresses; the list lives until the end of the statement.
+ *  @param kind  of the dependence
+ *  @param addresses  of the dependence
  *  @return the clause. */
 inline commtask_omp_clause commtask_omp_list_(int kind, std::initializer_list<const void*> addresses) noexcept {
     return {kind, 0, addresses.size(), addresses.begin(), nullptr};
 }
 
 /** COMM_TASK in C++.
- *  @param operation  what to do
+ *  @param operation  the operation
  *  @param clauses  in any order
  *  @param file  of the program
  *  @param line  in it
@@ -94,7 +95,8 @@ inline int commtask_omp_spawn_list_(commtask_op operation, std::initializer_list
 #define COMMTASK_OMP_SPAWN_(n_clauses, operation, ...)                                                                 \
     (commtask_omp_spawn_list_((operation), {__VA_ARGS__}, __FILE__, __LINE__))
 #else
-/* Where an array becomes a pointer, gcc warns under -Wc++-compat unless told that it is meant. */
+/* Where an array becomes a pointer, gcc warns under -Wc++-compat; __extension__ suppresses the
+ * warning. */
 #define COMMTASK_OMP_LIST_(kind, ...)                                                                                  \
     {(kind), 0, sizeof((const void*[]){__VA_ARGS__}) / sizeof(const void*),                                            \
      __extension__ & ((const void*[]){__VA_ARGS__})[0], NULL}
@@ -122,7 +124,7 @@ inline int commtask_omp_spawn_list_(commtask_op operation, std::initializer_list
 #define COMMTASK_OMP_CLAUSE_status(pointer)                                                                            \
     COMMTASK_OMP_CLAUSE_(COMMTASK_OMP_STATUS, 0, 0, NULL, commtask_omp_sized_status_(pointer))
 
-/* Counts one operation and up to eight clauses, and names each. */
+/* Counts one operation and up to eight clauses, and applies the name macro to each. */
 #define COMMTASK_OMP_C_(clause) COMMTASK_OMP_CLAUSE_##clause
 #define COMMTASK_OMP_1_(op) COMMTASK_OMP_SPAWN_0_(commtask_op_##op)
 #define COMMTASK_OMP_2_(op, a) COMMTASK_OMP_SPAWN_(1, commtask_op_##op, COMMTASK_OMP_C_(a))
@@ -150,19 +152,21 @@ inline int commtask_omp_spawn_list_(commtask_op operation, std::initializer_list
     COMMTASK_OMP_PICK_(__VA_ARGS__, COMMTASK_OMP_9_, COMMTASK_OMP_8_, COMMTASK_OMP_7_, COMMTASK_OMP_6_,                \
                        COMMTASK_OMP_5_, COMMTASK_OMP_4_, COMMTASK_OMP_3_, COMMTASK_OMP_2_, COMMTASK_OMP_1_, _)
 
-/** A communication task in one line: COMM_TASK(operation(arguments), clauses...);
+/** Creates a communication task in one line: COMM_TASK(operation(arguments), clauses...);
  *
  *      COMM_TASK(recv(ghost, n, MPI_DOUBLE, left, tag, comm), out(ghost));
  *      COMM_TASK(send(edge, n, MPI_DOUBLE, right, tag, comm), in(edge), ordered, status(&sent));
  *      COMM_TASK(allreduce(&local, &global, 1, MPI_DOUBLE, MPI_SUM, comm), in(&local), out(&global));
  *
- *  The operation is a commtask_op_ function without its prefix. Clauses, at most eight, in any order: in, out, inout,
- *  mutexinoutset and inoutset with addresses (an array stands for its first element; for a variable write &x), in_each,
- *  out_each and inout_each with a number and an array of addresses, ordered, unordered, priority(n), status(&s). It is
- *  an expression; its value is that of commtask_omp_spawn. All arguments are evaluated once, here. */
+ *  The operation is a commtask_op_ function without its prefix. Up to eight clauses follow, in any
+ *  order: in, out, inout, mutexinoutset and inoutset with addresses (an array stands for its first
+ *  element; for a variable write &x), in_each, out_each and inout_each with a number and an array
+ *  of addresses, ordered, unordered, priority(n), status(&s).
+ *  COMM_TASK is an expression whose value is that of commtask_omp_spawn. All arguments are
+ *  evaluated once, before the task is created. */
 #define COMM_TASK(...) COMMTASK_OMP_TASK_(__VA_ARGS__)(__VA_ARGS__)
 
-/* With and without clauses. */
+/* COMM_PLAN with and without clauses. */
 #define COMMTASK_OMP_PLAN_1_(handle) COMM_TASK(plan(handle))
 #define COMMTASK_OMP_PLAN_N_(handle, ...) COMM_TASK(plan(handle), __VA_ARGS__)
 #define COMMTASK_OMP_PICK_PLAN_(...)                                                                                   \
@@ -170,12 +174,13 @@ inline int commtask_omp_spawn_list_(commtask_op operation, std::initializer_list
                        COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_N_,         \
                        COMMTASK_OMP_PLAN_N_, COMMTASK_OMP_PLAN_1_, _)
 
-/** A plan as one OpenMP task: COMM_PLAN(plan, clauses...);
+/** Creates one OpenMP task that runs a plan: COMM_PLAN(plan, clauses...);
  *
  *      COMM_PLAN(halo, in(edges), out(ghosts));
  *
- *  It is started when its dependences are met, and ends when every member of the plan has. Clauses are those of COMM_TASK but
- *  for ordered and unordered, since members were recorded with their order; they take their places when the plan is started. */
+ *  The plan starts when the task's dependences are met, and the task ends when every member of the
+ *  plan has ended. The clauses are those of COMM_TASK without ordered and unordered: members were
+ *  recorded with their order, and take their places in program order when the plan starts. */
 #define COMM_PLAN(...) COMMTASK_OMP_PICK_PLAN_(__VA_ARGS__)(__VA_ARGS__)
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 lint-allow(file-name): the name that programs for TAMPI include
  *
- * For programs that were written for the Task-Aware MPI library: its documented interface over commtask, on a stock compiler and
- * libomp. Link with `pkg-config --cflags --libs commtask-tampi`; docs/bind.md says what is the same and what is not. The
- * names are not commtask's, so they follow no rule of this project. */
+ * The interface of the Task-Aware MPI library (TAMPI) on commtask, for programs written for TAMPI,
+ * with a stock compiler and libomp. Link with `pkg-config --cflags --libs commtask-tampi`;
+ * docs/bind.md lists the differences from TAMPI. The names are TAMPI's, so they do not follow this
+ * project's rules. */
 #ifndef COMMTASK_TAMPI_H
 #define COMMTASK_TAMPI_H
 
@@ -12,7 +13,8 @@
 #error "this TAMPI.h is commtask's and serves OpenMP programs: OmpSs-2 has a runtime of its own, with a TAMPI for it"
 #endif
 
-/** What MPI_Init_thread is asked for by a program whose tasks call blocking functions of MPI (docs/bind.md). */
+/** The level that a program requests from MPI_Init_thread if its tasks call blocking functions of
+ *  MPI (docs/bind.md). */
 #define MPI_TASK_MULTIPLE (MPI_THREAD_MULTIPLE + 1)
 
 #ifdef __cplusplus
@@ -21,32 +23,36 @@ extern "C" {
 
 #define COMMTASK_TAMPI_API_ __attribute__((visibility("default")))
 
-/** Lets a request hold the calling task, as commtask_omp_bind_request does. Ignored, as TAMPI has it, in a program that did not ask
- *  MPI_Init_thread for MPI_THREAD_MULTIPLE: the request stays the program's to wait for.
- *  @param request  becomes MPI_REQUEST_NULL; one that is so is ignored.
- *  @param status   written before the task's dependents run, or MPI_STATUS_IGNORE; must live as long.
- *  @return MPI_SUCCESS, or MPI_ERR_OTHER after a sentence on stderr. */
+/** Binds a request to the calling task, as commtask_omp_bind_request does.
+ *  As in TAMPI, the call does nothing in a program that did not request MPI_THREAD_MULTIPLE from
+ *  MPI_Init_thread: the program must wait for the request itself.
+ *  @param request  becomes MPI_REQUEST_NULL; MPI_REQUEST_NULL is ignored.
+ *  @param status   written before the task's dependents run, or MPI_STATUS_IGNORE; must live until
+ *                  then.
+ *  @return MPI_SUCCESS, or MPI_ERR_OTHER after a message on stderr. */
 COMMTASK_TAMPI_API_ int TAMPI_Iwait(MPI_Request* request, MPI_Status* status);
 
-/** TAMPI_Iwait for several.
- *  @param count     how many.
- *  @param requests  as there.
- *  @param statuses  `count` of them, or MPI_STATUSES_IGNORE.
- *  @return as there. */
+/** Calls TAMPI_Iwait for several requests.
+ *  @param count     the number of requests.
+ *  @param requests  as for TAMPI_Iwait.
+ *  @param statuses  `count` statuses, or MPI_STATUSES_IGNORE.
+ *  @return as TAMPI_Iwait. */
 COMMTASK_TAMPI_API_ int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]);
 
-/** Whether blocking calls of MPI in tasks let the thread run other tasks.
- *  @param flag  1 after MPI_Init_thread gave MPI_TASK_MULTIPLE, else 0.
+/** Tests whether blocking calls of MPI in tasks let the thread run other tasks.
+ *  @param flag  1 after MPI_Init_thread provided MPI_TASK_MULTIPLE, else 0.
  *  @return MPI_SUCCESS. */
 COMMTASK_TAMPI_API_ int TAMPI_Blocking_enabled(int* flag);
 
-/** Whether messages can hold tasks.
- *  @param flag  1 after MPI_Init_thread gave at least MPI_THREAD_MULTIPLE, in a process whose tasks can be held; else 0.
+/** Tests whether messages can be bound to tasks.
+ *  @param flag  1 after MPI_Init_thread provided at least MPI_THREAD_MULTIPLE, in a process where
+ *               operations can be bound to tasks; else 0.
  *  @return MPI_SUCCESS. */
 COMMTASK_TAMPI_API_ int TAMPI_Nonblocking_enabled(int* flag);
 
-/* MPI's nonblocking functions without their request: the operation holds the calling task. Up to TAMPI 3 they had the request as
- * well; such a call does not compile, and where the compiler can it says what to do. */
+/* MPI's nonblocking functions without their request: the operation is bound to the calling task.
+ * Up to TAMPI 3 these functions had the request as well. A call with a request does not compile,
+ * and where the compiler supports it, the error message says what to change. */
 #if defined(__clang__) && !defined(__cplusplus)
 #define COMMTASK_TAMPI_OVERLOAD_ __attribute__((overloadable))
 #define COMMTASK_TAMPI_SAYS_
@@ -116,8 +122,8 @@ COMMTASK_TAMPI_DECLARE_(TAMPI_Iscan, const void* send, void* recv, int count, MP
 COMMTASK_TAMPI_DECLARE_(TAMPI_Iexscan, const void* send, void* recv, int count, MPI_Datatype type, MPI_Op op,
                         MPI_Comm comm)
 
-/** The one that has a status: MPI_Irecv with a status in the place of its request.
- *  @param buffer  where to.
+/** The only function below with a status: MPI_Irecv with a status in the place of its request.
+ *  @param buffer  receives the data.
  *  @param count   of elements.
  *  @param type    of an element.
  *  @param source  a rank, or MPI_ANY_SOURCE.
@@ -128,8 +134,9 @@ COMMTASK_TAMPI_DECLARE_(TAMPI_Iexscan, const void* send, void* recv, int count, 
 COMMTASK_TAMPI_API_ int TAMPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                                     MPI_Status* status);
 
-/* What else TAMPI has or had, and is not here: a call does not compile, and the compiler says what to do. Whatever the call's
- * arguments are: they go, as names that TAMPI gives to its properties are not here either. */
+/* Functions that TAMPI has or had, and this library does not: a call does not compile, and the
+ * error message says what to change. The macros drop all arguments, since the names of TAMPI's
+ * properties are not defined here either. */
 #ifdef __has_attribute
 #if __has_attribute(unavailable)
 #define COMMTASK_TAMPI_NONE_(name, advice)                                                                             \

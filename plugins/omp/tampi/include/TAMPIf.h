@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 lint-allow(file-name): the name that programs for TAMPI include
  *
- * For Fortran programs that were written for TAMPI: included by the preprocessor. The subroutines have no interface here, as in
- * its documentation, so that buffers of every type and rank can be given; handles are integers.
+ * For Fortran programs written for TAMPI: included by the preprocessor. As in TAMPI's
+ * documentation, the subroutines have no explicit interface, so that buffers of every type and rank
+ * can be passed; handles are integers.
  *
- * Blocking functions of MPI stop their thread in Fortran: who asks for MPI_TASK_MULTIPLE is given MPI_THREAD_MULTIPLE. What else
- * TAMPI has and is not here does not compile. Fortran cannot declare a subroutine as unavailable, so each such name becomes a
- * call whose argument is part of a variable that cannot be there, and whose name, which the compiler prints, says what to do.
- * Fortran knows no letter's case but the preprocessor does: the three ways to write a name that TAMPI documents, and capitals. */
+ * In Fortran, blocking functions of MPI block their thread: a program that requests
+ * MPI_TASK_MULTIPLE gets MPI_THREAD_MULTIPLE. Calls of TAMPI's functions that are not supported
+ * here do not compile. Fortran cannot declare a subroutine as unavailable, so each such name
+ * becomes a call with an argument that is a component of a nonexistent variable; the compiler
+ * prints the variable's name, which says what to use instead. Fortran ignores the case of letters,
+ * but the preprocessor does not: so there are the three spellings in TAMPI's documentation, and
+ * capitals. */
 #ifndef COMMTASK_TAMPIF_H
 #define COMMTASK_TAMPIF_H
 #define MPI_TASK_MULTIPLE (MPI_THREAD_MULTIPLE + 1)
 
-/* What follows is Fortran. */
+/* The rest is Fortran. */
 /* clang-format off */
 #define TAMPI_Igather no(not_here_use_mpi_igather_then_tampi_iwait%x);call no
 #define TAMPI_IGATHER TAMPI_Igather

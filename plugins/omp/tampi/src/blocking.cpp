@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The blocking mode: functions of MPI that a task calls run other tasks while they wait. TAMPI suspends the task; libomp cannot, so
-// the other tasks run on its stack, and it goes on when they have ended. Outside of tasks, and without MPI_TASK_MULTIPLE,
-// each is MPI's own.
+// The blocking mode: MPI functions called in a task run other tasks while they wait. TAMPI suspends
+// the task; libomp cannot, so the other tasks run on the stack of the waiting task, which continues
+// when they have ended. Outside of tasks, and without MPI_TASK_MULTIPLE, each function is MPI's
+// own.
 #include "kmp.hpp"
 #include "state.hpp"
 
@@ -20,7 +21,8 @@ bool is_asked_for() noexcept {
            commtask_in_progress_call() == 0;
 }
 
-/// A turn for other tasks of the team. Not on top of one that holds a mutex: if they want it too, the thread waits for itself.
+/// Lets the thread run other tasks of the team, unless the current task holds a mutex: if another
+/// task needed the same mutex, the thread would wait for itself.
 void let_others_run() noexcept {
     static commtask::omp::kmp_ident here{0, 2, 0, 0, ";commtask;tampi;0;0;;"};
     if (commtask_omp_binds_mutex_() == 0) {
@@ -50,7 +52,7 @@ int wait_for(const Start& start, MPI_Status* status = MPI_STATUS_IGNORE) {
 
 } // namespace
 
-// The name, its nonblocking twin, the parameters, and these as arguments.
+// The name, the nonblocking function, the parameters, and the parameters as arguments.
 #define COMMTASK_TAMPI_BLOCKING(name, twin, parameters, ...)                                                           \
     extern "C" COMMTASK_TAMPI_API_ int MPI_##name parameters {                                                         \
         return is_asked_for() ? wait_for([&](MPI_Request* request) { return PMPI_##twin(__VA_ARGS__, request); })      \

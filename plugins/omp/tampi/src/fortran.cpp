@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fortran's side of TAMPI: what compilers make of CALL TAMPI_ISEND(...), with a request that is null afterwards, as the
-// documentation of TAMPI up to release 3 has it; later ones have no Fortran. To wait for such a request does nothing, since
-// the task does. A program that did not ask MPI for MPI_THREAD_MULTIPLE gets MPI's own operations and waits for them, so that one
-// source serves with tasks and without.
+// TAMPI's Fortran interface: the symbols of CALL TAMPI_ISEND(...), with a request that is null
+// afterwards, as documented for TAMPI up to release 3; later releases have no Fortran. A wait for
+// such a request does nothing, since the task waits. A program that did not request
+// MPI_THREAD_MULTIPLE gets MPI's own operations and waits for them, so one source works with and
+// without tasks.
 #include "state.hpp"
 
 #include <TAMPI.h>
@@ -22,12 +23,14 @@ using commtask::tampi::is_wanted;
 MPI_Fint* const fortran_ignores_status = MPI_F_STATUS_IGNORE;
 MPI_Fint* const fortran_ignores_statuses = MPI_F_STATUSES_IGNORE;
 
-/// A status of Fortran's older bindings has the bytes of C's, as integers, in both MPIs that this library is built for.
+/// A status of Fortran's older bindings has the bytes of C's, as integers, in both MPIs that this
+/// library supports.
 MPI_Status* status_of(MPI_Fint* status) noexcept {
     return status == fortran_ignores_status ? MPI_STATUS_IGNORE : reinterpret_cast<MPI_Status*>(status);
 }
 
-/// Has `act(&request, status)` with each of Fortran's requests in turn, until one fails. @return MPI's code.
+/// Calls `act(&request, status)` for each Fortran request in turn, until a call fails. @return
+/// MPI's code.
 template <typename Act>
 MPI_Fint with_each(MPI_Fint count, MPI_Fint* requests, MPI_Fint* statuses, const Act& act) noexcept {
     const bool are_ignored = statuses == fortran_ignores_statuses || statuses == fortran_ignores_status;
@@ -42,8 +45,9 @@ MPI_Fint with_each(MPI_Fint count, MPI_Fint* requests, MPI_Fint* statuses, const
     return code;
 }
 
-// Some MPIs start from Fortran past MPI_Init_thread of C, where this library stands, and some receive past its MPI_Recv: then
-// the blocking mode has no way in, so no program in Fortran is told that it has it. `error` may be null in mpi_f08.
+// In some MPIs, MPI_INIT_THREAD of Fortran does not call MPI_Init_thread of C, which this library
+// interposes, and some receives do not call MPI_Recv. The blocking mode cannot work there, so no
+// Fortran program gets it. `error` may be null in mpi_f08.
 void init_thread(const char* name, MPI_Fint required, MPI_Fint* provided, MPI_Fint* error) noexcept {
     using function = void(const MPI_Fint*, MPI_Fint*, MPI_Fint*);
     const MPI_Fint known = std::min<MPI_Fint>(required, MPI_THREAD_MULTIPLE);
@@ -72,7 +76,7 @@ void finalize(const char* name, MPI_Fint* error) noexcept {
 } // namespace
 
 #define COMMTASK_TAMPI_LIST_(...) __VA_ARGS__
-// The symbol, the name, the parameters in front of every one's request, and these in C.
+// The symbol, the name, the parameters before the request, and the parameters in C.
 #define COMMTASK_TAMPI_FORTRAN(symbol, name, parameters, ...)                                                          \
     extern "C" COMMTASK_TAMPI_API_ void symbol(COMMTASK_TAMPI_LIST_ parameters, MPI_Fint* request, MPI_Fint* error) {  \
         MPI_Request own = MPI_REQUEST_NULL;                                                                            \

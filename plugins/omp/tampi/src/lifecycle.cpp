@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs for TAMPI start nothing but MPI: commtask begins and ends with it, where the level that is asked for says that tasks
-// will communicate. A program that asks for less gets plain MPI.
+// Programs for TAMPI initialize MPI only. commtask starts and ends with MPI if the requested thread
+// level says that tasks will communicate; a program that requests less gets plain MPI.
 #include "state.hpp"
 
 #include <TAMPI.h>
@@ -19,7 +19,8 @@ void begin(int required, int* provided) noexcept {
         return;
     }
     if (!is_started) {
-        // commtask_init says on stderr why it cannot start; the program hears that it has plain MPI.
+        // commtask_init prints on stderr why it cannot start; `provided` tells the program that it
+        // has plain MPI.
         if (commtask_is_initialized() == 0 && commtask_init(nullptr) != COMMTASK_OK) {
             *provided = MPI_THREAD_SINGLE;
             return;
@@ -39,7 +40,7 @@ void begin(int required, int* provided) noexcept {
 void end() noexcept {
     is_blocking = false;
     if (is_started.exchange(false)) {
-        (void)commtask_finalize(); // it lists what is left itself
+        (void)commtask_finalize(); // commtask_finalize prints the incomplete tasks itself
     }
 }
 } // namespace commtask::tampi

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TAMPI's nonblocking functions: each is an operation of commtask, or a request of the program's, that holds the calling task.
-// The worker starts the operation, so that compute threads do not meet in MPI.
+// TAMPI's nonblocking functions: each binds an operation of commtask, or a request of the program,
+// to the calling task. The worker starts the operation, so that compute threads do not contend in
+// MPI.
 #include "state.hpp"
 
 #include <TAMPI.h>
@@ -16,7 +17,7 @@ namespace {
 int hold(const commtask_op& operation, MPI_Status* status = MPI_STATUS_IGNORE) noexcept {
     commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
     options.mpi_status = status != MPI_STATUS_IGNORE ? status : nullptr;
-    // A refusal is printed by the handler of errors.
+    // The error handler prints a refusal.
     return commtask_omp_bind_operation(&operation, &options) == COMMTASK_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
@@ -29,7 +30,7 @@ int TAMPI_Iwait(MPI_Request* request, MPI_Status* status) { return TAMPI_Iwaital
 int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     int code = MPI_SUCCESS;
     if (!is_wanted) {
-        return code; // as TAMPI has it: one source serves without tasks too, where the program waits for its requests itself
+        return code; // as in TAMPI: without tasks, the program waits for its requests itself
     }
     for (int i = 0; i < count && code == MPI_SUCCESS; ++i) {
         MPI_Status* const status = statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask for oneTBB programs: nodes of a flow graph that send, receive and reduce; wait() inside any task, which lets
-// the thread do other work; and an arena that leaves the communication worker its core. Everything here stands on the
-// C++ face (commtask.hpp) and on oneTBB's public interface, 2021.5 or newer.
+// commtask for oneTBB programs: flow-graph nodes that perform MPI operations; wait() inside any
+// task, which lets the thread run other tasks; and an arena that leaves the communication worker
+// its core. The implementation uses the C++ interface (commtask.hpp) and oneTBB's public interface,
+// version 2021.5 or newer.
 //
-// Threads: nodes, wait() and arenas may be used wherever oneTBB allows its own. No function given to a node runs on the
-// worker, except what request_node starts requests with. Put commtask_init before the first use of oneTBB, so that its
-// threads stay off the worker's core.
-// Names: oneTBB is the global tbb, this is commtask::tbb. `using namespace commtask` would make `tbb` mean both; write
-// `namespace ct = commtask::tbb;` instead.
+// Threads: nodes, wait() and arenas may be used wherever oneTBB allows its own. No function given
+// to a node runs on the worker, except the function of a request_node that starts a request. Call
+// commtask_init before the first use of oneTBB, so that oneTBB's threads stay off the worker's
+// core.
+// Names: oneTBB is the global namespace tbb, this is commtask::tbb. With `using namespace
+// commtask`, `tbb` would be ambiguous; write `namespace ct = commtask::tbb;` instead.
 #pragma once
 
 #include <commtask/cpp20.hpp>

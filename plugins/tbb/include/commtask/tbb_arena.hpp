@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An arena with one thread for each CPU that is left to compute, none of them on the worker's. commtask_init narrows
-// the masks of threads that exist, which is enough as long as it comes before oneTBB; an arena with a NUMA constraint is
-// bound to the whole node again by oneTBB, so every thread that enters is looked at. "Left to compute" is what the thread
-// that makes the arena may use: make it on a thread that nobody has bound. An arena of one thread may get a second one
-// for a moment, since oneTBB lets a worker of its own run what the communication worker enqueues. Where the worker has no core of its
-// own the arena works all the same, and advice() says what that costs.
+// An arena with one thread per compute CPU, none of them on the worker's CPU. commtask_init narrows
+// the masks of existing threads, which is enough if it runs before oneTBB starts. oneTBB binds an
+// arena with a NUMA constraint to the whole node again, so the mask of every thread that enters is
+// checked. The compute CPUs are the CPUs of the thread that makes the arena: make it on a thread
+// that is not bound. An arena of one thread may briefly get a second thread, since oneTBB runs
+// tasks that the communication worker enqueues on a thread of its own.
 #pragma once
 
 #include <commtask/commtask.hpp>
@@ -26,21 +26,23 @@
 
 namespace commtask::tbb {
 
-/// A task_arena that leaves the communication worker its core, and the limit on oneTBB's threads that goes with it. Made
-/// after commtask_init; used and destroyed as every task_arena.
+/// A task_arena that leaves the communication worker its core, with the limit on oneTBB's threads
+/// that this needs. Make it after commtask_init; use and destroy it as any task_arena. If the
+/// worker has no core of its own, the arena works too, and advice() explains the cost.
 class arena : public ::tbb::task_arena {
 public:
-    /// @param max_concurrency  threads at once, the calling one included; automatic: one for each CPU left to compute. A
-    ///                         larger number is kept, and advice() says so.
+    /// @param max_concurrency  threads at once, including the calling thread; automatic: one for
+    ///                         each compute CPU. A larger number is accepted, and advice() says so.
     /// @param reserved_for_masters  as for task_arena.
-    /// @throws error  if the library is not initialised or the number is 0 or below.
+    /// @throws error  if the library is not initialized or the number is 0 or below.
     explicit arena(int max_concurrency = automatic, unsigned reserved_for_masters = 1)
         : arena(constraints{}.set_max_concurrency(max_concurrency), reserved_for_masters) {}
 
-    /// @param where  NUMA node and number of threads, as for task_arena. Threads are bound to the node's CPUs without the
-    ///               worker's, if oneTBB can bind at all (it needs its tbbbind library).
+    /// @param where  NUMA node and number of threads, as for task_arena. Threads are bound to the
+    ///               node's CPUs without the worker's, if oneTBB can bind at all (it needs its
+    ///               tbbbind library).
     /// @param reserved_for_masters  as for task_arena.
-    /// @throws error  if the library is not initialised or the number of threads is 0 or below.
+    /// @throws error  if the library is not initialized or the number of threads is 0 or below.
     explicit arena(constraints where, unsigned reserved_for_masters = 1) : arena(settle(where), reserved_for_masters) {}
 
     arena(const arena&) = delete;
@@ -48,8 +50,8 @@ public:
     /// As ~task_arena(): does not wait for enqueued work.
     ~arena() { observer_.observe(false); }
 
-    /// Why compute threads may run on the worker's core all the same, and what to do about it.
-    /// @return a sentence; empty if the worker's core is kept free.
+    /// Returns why compute threads may run on the worker's core, and how to prevent that.
+    /// @return a message; empty if the worker's core is kept free.
     [[nodiscard]] std::string advice() const {
         if (!advice_.empty()) return advice_;
         if (observer_.n_stuck() == 0) return {};
@@ -57,20 +59,20 @@ public:
                "elsewhere, or name another CPU with COMMTASK_CORE";
     }
 
-    /// Whether the worker's core is kept free of this arena's threads.
-    /// @return false where advice() has something to say.
+    /// Returns whether the worker's core is kept free of this arena's threads.
+    /// @return false if advice() returns a message.
     [[nodiscard]] bool leaves_core_free() const { return advice().empty(); }
 
 private:
-    /// What was asked for, what it becomes, and what is to be said.
+    /// The arena's constraints after adjustment, the advice, and the worker's CPU.
     struct settlement {
         constraints where;
         std::string advice;
-        int worker_cpu; ///< -1: the worker has none of its own.
+        int worker_cpu; ///< -1: the worker has no CPU of its own.
     };
 
-    /// Moves every thread that enters off the worker's core. It does not ask the library which that is: oneTBB's threads
-    /// may enter while the program is in commtask_finalize.
+    /// Moves every thread that enters off the worker's core. The number of the worker's CPU is
+    /// stored, since oneTBB's threads may enter while the program is in commtask_finalize.
     class keeps_off final : public ::tbb::task_scheduler_observer {
     public:
         keeps_off(::tbb::task_arena& where, int worker_cpu)
@@ -100,7 +102,7 @@ private:
           limit_(::tbb::global_control::max_allowed_parallelism, threads_of_process(settled.where.max_concurrency)),
           observer_(*this, settled.worker_cpu) {}
 
-    /// Never more than others have asked for, and room for this arena.
+    /// Not more than other code has requested, and enough for this arena.
     static std::size_t threads_of_process(int of_arena) {
         return static_cast<std::size_t>(std::max(of_arena, commtask_tbb_cpus_count()));
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for a graph on the core that the worker has to share. There oneTBB's waiting thread spins while the worker wants the core, and
-// each message that the worker puts into the graph wakes another thread of oneTBB, which wants it too. Here the thread that waits makes
-// MPI's calls itself where it has nothing to compute, in a task of the graph, and takes what has come. The price is that only one
-// thread may wait.
+// Waiting for a graph if the worker shares the core of the waiting thread. With
+// graph.wait_for_all(), oneTBB's waiting thread spins while the worker needs the core, and each
+// message that the worker puts into the graph wakes another thread of oneTBB, which needs the core
+// too. With wait_for_all(graph), the waiting thread itself makes progress in a task of the graph
+// when it has nothing to compute, and takes the completed operations. Only one thread may wait.
 #pragma once
 
 #include <commtask/commtask.h>
@@ -14,11 +15,13 @@
 
 namespace commtask::tbb {
 
-/// Waits as graph.wait_for_all() does. In an arena of one thread whose core the worker shares the waiting thread drives MPI meanwhile;
-/// elsewhere it is that function. For one thread at a time, while nobody calls the graph's own wait_for_all().
+/// Waits as graph.wait_for_all() does.
+/// In an arena of one thread whose core the worker shares, the waiting thread makes progress
+/// meanwhile; elsewhere the call is graph.wait_for_all(). One thread at a time may wait, and no
+/// thread may call the graph's own wait_for_all() meanwhile.
 /// @param graph  the graph; the calling thread is in its arena.
-/// @throws operation_failed  and what else graph.wait_for_all() throws.
-/// @blocking Until all that the graph has to do is done, its nodes' operations too.
+/// @throws operation_failed  and the exceptions of graph.wait_for_all().
+/// @blocking Until all work of the graph is done, including its nodes' operations.
 inline void wait_for_all(::tbb::flow::graph& graph) {
     if (commtask_is_worker_shared() == 0 || ::tbb::this_task_arena::max_concurrency() > 1) {
         graph.wait_for_all();
@@ -27,10 +30,10 @@ inline void wait_for_all(::tbb::flow::graph& graph) {
     }
 }
 
-/// In a function of a node, after it has computed for long: where the worker has no core of its own messages move now, and what waits
-/// for one runs next. Elsewhere it does nothing.
+/// Makes progress if the worker has no core of its own, and lets successors of completed operations
+/// run next; otherwise it does nothing. Call it in a function of a node, after a long computation.
 /// @param graph  the node's.
-/// @blocking No: some passes over what is in flight.
+/// @blocking No: it makes progress for a moment.
 inline void progress(::tbb::flow::graph& graph) { static_cast<void>(frontend::graph_side::of(graph)->drive_in_task()); }
 
 } // namespace commtask::tbb

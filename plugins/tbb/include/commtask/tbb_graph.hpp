@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all communication nodes of one graph share: the way from the worker back into the graph, and the list of pending
-// operations and listeners, which a canceled graph gives up. The worker does one thing per operation, a try_put to a gateway with a
-// single successor, whatever the node's successors are and whatever copying their messages costs: those run in a
-// task of the graph. Where the worker shares the core of the only thread that computes, a task of the graph, the driver, looks for
-// what has come instead: a task that the worker makes would wake another thread of oneTBB for it. Nothing here is for callers.
+// Shared by all communication nodes of one graph: the path from the worker back into the graph, and
+// the list of pending operations and listeners, which a canceled graph gives up. For each operation
+// the worker makes one try_put to a gateway with a single successor; the node's successors and the
+// copies of their messages run in a task of the graph. If the worker shares the core of the only
+// compute thread, a task of the graph, the progress task, polls for completed operations instead: a
+// task made by the worker would wake another thread of oneTBB. Not for programs.
 #pragma once
 
 #include <commtask/commtask.h>
@@ -36,13 +37,13 @@ namespace commtask::tbb::frontend {
 
 class graph_side;
 
-/// What keeps a graph waiting and is no operation.
+/// An object other than an operation that keeps a graph waiting.
 class keeper {
 public:
     keeper() noexcept = default;
     keeper(const keeper&) = delete;
     keeper& operator=(const keeper&) = delete;
-    /// The graph was canceled, and need not wait. On the watch's thread.
+    /// The graph was canceled, and need not wait for this object. Called on the watch's thread.
     virtual void give_up() noexcept = 0;
 
 protected:
@@ -53,30 +54,31 @@ private:
     keeper* next_ = nullptr;
 };
 
-/// Something for a graph whose driver looks for it.
+/// An object that a graph's progress task takes from a list.
 class arrival {
 public:
     arrival() noexcept = default;
     arrival(const arrival&) = delete;
     arrival& operator=(const arrival&) = delete;
-    /// In a task of the graph: makes others.
+    /// In a task of the graph: makes the tasks that follow.
     virtual void enter() = 0;
-    /// The same, if the graph was canceled.
+    /// In place of enter(), if the graph was canceled.
     virtual void forget() noexcept {}
 
 protected:
     ~arrival() = default;
-    /// The task that has ended, in a trace.
+    /// The ended task, in a trace.
     [[nodiscard]] std::uint64_t trace_id() const noexcept { return trace_id_; }
 
 private:
     friend class graph_side;
     arrival* next_arrival_ = nullptr;
-    std::uint64_t trace_id_ = 0; ///< Written before anybody is told that it has come.
+    std::uint64_t trace_id_ = 0; ///< Written before the object is in the list.
 };
 
-/// An operation of a node, from the start until its message has gone on. The last reference destroys it, always on a
-/// thread of oneTBB: the worker's goes over to the task that it makes.
+/// An operation of a node, from its start until its message has been sent on. The last reference
+/// destroys it, always on a thread of oneTBB: the worker's reference passes to the task that the
+/// worker makes.
 class pending_operation : public arrival {
 public:
     pending_operation(const pending_operation&) = delete;
@@ -96,7 +98,7 @@ protected:
     explicit pending_operation(graph_side& side) noexcept : side_(side) {}
     virtual ~pending_operation() = default;
     [[nodiscard]] const outcome& result() const noexcept { return result_; }
-    /// How it failed or was canceled; "" without memory.
+    /// Why the operation failed or was canceled; "" without memory.
     [[nodiscard]] const std::string& sentence() const noexcept { return sentence_; }
 
 private:
@@ -105,19 +107,23 @@ private:
 
     graph_side& side_;
     outcome result_;                 ///< Written by the worker before it gives the operation to the gateway.
-    std::string sentence_;           ///< The same.
-    bool is_looked_for_ = false;     ///< The driver takes it, instead of a task that the worker makes.
-    std::atomic<int> references_{2}; ///< The starter's and the worker's; then those of the task that sends on.
-    bool is_carried_ = false;        ///< The worker's reference has gone over to a task. The worker only.
-    task handle_;                    ///< This and the rest: under the side's lock.
+    std::string sentence_;           ///< Written as result_.
+    bool is_looked_for_ = false;     ///< The progress task takes it, instead of a task that the worker
+                                     ///< makes.
+    std::atomic<int> references_{2}; ///< The starter's and the worker's; later those of the task that
+                                     ///< sends the message on.
+    bool is_carried_ = false;        ///< The worker's reference has passed to a task. Only the worker uses
+                                     ///< it.
+    task handle_;                    ///< This and the following members: under the side's lock.
     bool is_listed_ = false;
     bool was_canceled_ = false;
     pending_operation* next_ = nullptr;
     pending_operation* previous_ = nullptr;
 };
 
-/// The message from the gateway to the finisher. The worker's original gives its reference to the first copy, which is in
-/// the task that the gateway makes, and drops none itself: so the worker never destroys an operation.
+/// The message from the gateway to the finisher. The worker's original passes its reference to the
+/// first copy, which is in the task that the gateway makes, and drops none itself. So the worker
+/// never destroys an operation.
 class delivery {
 public:
     delivery() noexcept = default;
@@ -142,10 +148,10 @@ private:
     bool refers_ = false;
 };
 
-/// One for each graph that has communication nodes. It lives as long as they do.
+/// The state of one graph that has communication nodes. It lives as long as these nodes.
 class graph_side {
 public:
-    /// The one of this graph.
+    /// Returns the side of this graph.
     [[nodiscard]] static std::shared_ptr<graph_side> of(::tbb::flow::graph& graph) {
         static std::mutex lock;
         static std::map<::tbb::flow::graph*, std::weak_ptr<graph_side>> known;
@@ -177,13 +183,16 @@ public:
 
     [[nodiscard]] ::tbb::flow::graph& graph() const noexcept { return graph_; }
 
-    /// In a task of the graph, before the operation is posted. The graph waits from here on.
+    /// In a task of the graph, before the operation is posted. From here on the graph waits for the
+    /// operation.
     void begin(pending_operation& started) {
         note_context();
         commtask_tbb_watch_begin(watch_);
-        // relaxed: the thread that waits makes tasks of what it says, and this is one.
+        // relaxed: a task that the waiting thread runs sees the flag; the order for other threads
+        // is below.
         if (is_driven_.load(std::memory_order_relaxed)) {
-            // seq_cst: either wait_driving() counts this one, or it has said before that it goes.
+            // seq_cst: either wait_driving() counts this operation, or this load sees that
+            // wait_driving() has cleared the flag.
             n_looked_for_.fetch_add(1, std::memory_order_seq_cst);
             started.is_looked_for_ = is_driven_.load(std::memory_order_seq_cst);
             if (!started.is_looked_for_) n_looked_for_.fetch_sub(1, std::memory_order_relaxed);
@@ -196,7 +205,7 @@ public:
             throw;
         }
     }
-    /// Instead of the worker's deliver(), where posting was refused.
+    /// Reverts begin() if posting was refused, since the worker will not call deliver().
     void take_back(const pending_operation& refused) noexcept {
         commtask_tbb_watch_end(watch_);
         if (refused.is_looked_for_) {
@@ -208,7 +217,7 @@ public:
     [[nodiscard]] static bool is_looked_for(const pending_operation& started) noexcept {
         return started.is_looked_for_;
     }
-    /// Any thread. The graph waits from here on, until somebody calls its release_wait().
+    /// Any thread. From here on the graph waits until release_wait() is called.
     static void hold(const std::shared_ptr<graph_side>& side, keeper& by) {
         const auto finding_out = std::make_shared<first_task>(side);
         side->graph_.reserve_wait();
@@ -220,7 +229,7 @@ public:
         }
         side->driver_.try_put(finding_out);
     }
-    /// It is not told to give up during or after this call.
+    /// The keeper is not told to give up during or after this call.
     void forget(keeper& gone) noexcept {
         const std::lock_guard guard{lock_};
         keeper** link = &keepers_;
@@ -228,7 +237,8 @@ public:
         *link = gone.next_;
         commtask_tbb_watch_end(watch_);
     }
-    /// After posting, by the starter, whose reference keeps the operation although it may have ended.
+    /// After posting, on the thread that posted, whose reference keeps the operation although it
+    /// may have ended.
     void list(pending_operation& posted, task handle) noexcept {
         const std::lock_guard guard{lock_};
         posted.handle_ = std::move(handle);
@@ -238,7 +248,7 @@ public:
         last_ = &posted;
     }
 
-    /// On the worker: the operation has ended. The graph may be gone when this returns.
+    /// On the worker: the operation has ended. The graph may be destroyed when this returns.
     void deliver(pending_operation& ended, const outcome& result) noexcept {
         ended.result_ = result;
         if (!result.is_completed()) {
@@ -254,7 +264,8 @@ public:
         graph.release_wait();
     }
 
-    /// On the worker, for the driver. The graph may be gone when this returns.
+    /// On the worker: puts an object into the progress task's list. The graph may be destroyed when
+    /// this returns.
     void leave(arrival& come) noexcept {
         come.trace_id_ = commtask_trace_ended();
         arrival* before = come_.load(std::memory_order_relaxed);
@@ -263,14 +274,18 @@ public:
         while (!come_.compare_exchange_weak(before, &come, std::memory_order_release, std::memory_order_relaxed));
     }
 
-    /// As graph.wait_for_all(), but the thread drives MPI where it has nothing to compute. One thread at a time, in an arena of one.
-    /// It is inside that function, which drops a cancellation as it returns, until nothing is pending: the driver keeps it there.
+    /// As graph.wait_for_all(), but the thread makes progress when it has nothing to compute. One
+    /// thread at a time, in an arena of one thread. The thread is inside graph.wait_for_all(),
+    /// which clears a cancellation as it returns, until no operation is pending: the progress
+    /// task keeps it there.
     void wait_driving() {
         is_driven_.store(true, std::memory_order_relaxed);
         try {
             graph_.wait_for_all();
-            is_driven_.store(false, std::memory_order_seq_cst); // before the look; partner of the order in begin()
-            // What another thread of oneTBB has begun at the last moment has a driver as well.
+            is_driven_.store(false, std::memory_order_seq_cst); // before the count is read; partner of the
+                                                                // order in begin()
+            // An operation that another thread of oneTBB has just begun has a progress task as
+            // well.
             while (!graph_.is_cancelled() && n_looked_for_.load(std::memory_order_seq_cst) > 0) graph_.wait_for_all();
         } catch (...) {
             give_up();
@@ -278,22 +293,24 @@ public:
         }
         if (graph_.is_cancelled()) give_up();
     }
-    /// In a task of the graph: drives MPI for a moment, where that is of use. @return whether something moved
+    /// In a task of the graph: makes progress once, if that is useful. @return whether something
+    /// moved
     bool drive_in_task() {
         const bool has_moved = drive();
         static_cast<void>(take_in(false));
         return has_moved;
     }
 
-    /// Asks for everything pending to be canceled: what has not started never will, receives that no message has matched
-    /// are withdrawn, the rest completes.
+    /// Cancels all pending operations: operations that have not started never start, receives
+    /// without a matching message are canceled, all other operations complete.
     void cancel_pending() noexcept {
         const std::lock_guard guard{lock_};
         cancel_listed();
     }
 
 private:
-    /// The message of a task that finds out the context; it keeps the side. oneTBB drops the task of a graph that is canceled already.
+    /// The message of a task that finds the context of the graph; it keeps the side alive. If the
+    /// graph is canceled already, oneTBB drops the task.
     struct first_task {
         explicit first_task(std::shared_ptr<graph_side> whose) noexcept : side(std::move(whose)) {}
         first_task(const first_task&) = delete;
@@ -308,8 +325,8 @@ private:
     };
 
     friend class pending_operation;
-    /// Nobody feeds it: it is there for its gateway. Its edge is ours, so that a graph which is reset with
-    /// rf_clear_edges loses the user's edges only.
+    /// Has no predecessor: only its gateway is used. Its edge belongs to this library, so that a
+    /// graph which is reset with rf_clear_edges loses the user's edges only.
     class entrance : public ::tbb::flow::async_node<char, delivery> {
     public:
         using async_node::async_node;
@@ -321,33 +338,38 @@ private:
         }
     };
 
-    /// Fewer: the way back to the driver's next turn is in each hop. More: what other threads put into the graph waits longer.
+    /// Fewer: each message waits more often for the progress task's next turn. More: tasks that
+    /// other threads put into the graph wait longer.
     static constexpr int looks_per_turn = 8;
 
-    /// The driver's turn. There is one as long as something is looked for.
+    /// The progress task's turn. There is one progress task as long as an operation waits for it.
     void drive_on() {
         for (int look = 0; look < looks_per_turn && !take_in(false) && !drive_in_task(); ++look) {
             std::this_thread::yield();
         }
         if (n_looked_for_.load(std::memory_order_seq_cst) > 0) return queue_driver();
-        // seq_cst: either this sees what another thread begins, or that one sees that there is no driver.
+        // seq_cst: either this load sees an operation that another thread begins, or that thread
+        // sees that there is no progress task.
         has_driver_.store(false, std::memory_order_seq_cst);
         if (n_looked_for_.load(std::memory_order_seq_cst) > 0) call_driver();
     }
     /// In a task of the graph.
     void note_context() noexcept {
-        // The pointer never changes: it is the graph's. release: partner of the acquire in look().
+        // The pointer never changes, since the context is the graph's. release: partner of the
+        // acquire in look().
         context_.store(::tbb::task::current_context(), std::memory_order_release);
     }
     void call_driver() {
         if (!has_driver_.exchange(true, std::memory_order_seq_cst)) queue_driver();
     }
-    /// Its next turn comes after all tasks that there are, whoever made them: what is put into a graph from another arena oneTBB
-    /// looks at last. Nor does it wake a thread for that, as it does for what is enqueued.
+    /// Queues the progress task's next turn behind all existing tasks, of any thread: oneTBB takes
+    /// tasks that were put into a graph from another arena last. It also does not wake a thread for
+    /// such a task, as it does for an enqueued task.
     void queue_driver() {
         elsewhere_.execute([this] { driver_.try_put(nullptr); });
     }
-    /// The graph was canceled, so oneTBB has dropped the driver as well: what is pending ends, and nobody hears of it.
+    /// The graph was canceled, so oneTBB has dropped the progress task as well: the pending
+    /// operations end, and are not reported.
     void give_up() noexcept {
         is_driven_.store(false, std::memory_order_seq_cst);
         cancel_pending();
@@ -362,7 +384,7 @@ private:
         int moved = 0;
         return commtask_progress(&moved) == COMMTASK_OK && moved != 0;
     }
-    /// What has come, in its order. @return whether there was something
+    /// Takes the arrived objects in their order. @return whether there were any
     bool take_in(bool is_lost) {
         arrival* newest = come_.exchange(nullptr, std::memory_order_acquire); // partner of the release in leave()
         if (newest == nullptr) return false;
@@ -385,7 +407,8 @@ private:
         return true;
     }
 
-    /// Oldest first: MPI looks for a receive from that end, and 10^5 of them would take it minutes from the other.
+    /// Oldest first: MPI searches receives from that end. From the other end, canceling 10^5
+    /// receives would take minutes.
     void cancel_listed() noexcept {
         for (pending_operation* each = first_; each != nullptr; each = each->next_) {
             if (!std::exchange(each->was_canceled_, true)) static_cast<void>(commtask_cancel(each->handle_.native()));
@@ -398,8 +421,9 @@ private:
 
     static void look(void* self) noexcept {
         auto& side = *static_cast<graph_side*>(self);
-        // Both under one lock: the graph may be reset as soon as what is listed now has ended, and what it starts then is
-        // not listed before this is over.
+        // Both steps under one lock: the graph may be reset as soon as the operations listed now
+        // have ended, and an operation that the reset graph starts is not listed before this
+        // function returns.
         const std::lock_guard guard{side.lock_};
         // acquire: partner of the release in note_context().
         ::tbb::task_group_context* const context = side.context_.load(std::memory_order_acquire);
@@ -418,25 +442,25 @@ private:
     ::tbb::flow::graph& graph_;
     entrance entrance_;
     ::tbb::flow::function_node<delivery> finisher_;
-    /// With a message it finds out the context alone.
+    /// With a message it only finds the context.
     ::tbb::flow::function_node<std::shared_ptr<first_task>> driver_;
     ::tbb::task_arena elsewhere_{1}; ///< Made at its first use.
     commtask_tbb_watch_t watch_ = nullptr;
     std::atomic<::tbb::task_group_context*> context_{nullptr};
     std::atomic<bool> is_driven_{false};       ///< A thread waits in wait_driving().
-    std::atomic<bool> has_driver_{false};      ///< It is in the graph, or runs.
-    std::atomic<std::size_t> n_looked_for_{0}; ///< Operations that it looks for.
+    std::atomic<bool> has_driver_{false};      ///< The progress task is in the graph, or runs.
+    std::atomic<std::size_t> n_looked_for_{0}; ///< Operations that the progress task takes.
     std::atomic<arrival*> come_{nullptr};      ///< The newest first.
-    std::mutex lock_;                          ///< Of the lists and of what pending_operation names.
+    std::mutex lock_;                          ///< Guards the lists and the members that pending_operation
+                                               ///< names.
     keeper* keepers_ = nullptr;
-    bool was_first_dropped_ =
-        false; ///< Of the keeper that came last: the graph was canceled before any of its tasks ran.
+    bool was_first_dropped_ = false;     ///< Of the newest keeper: the graph was canceled before any of its tasks ran.
     pending_operation* first_ = nullptr; ///< In the order of posting.
     pending_operation* last_ = nullptr;
 };
 
 inline void pending_operation::enter() {
-    side_.n_looked_for_.fetch_sub(1, std::memory_order_relaxed); // the task that this makes is the graph's
+    side_.n_looked_for_.fetch_sub(1, std::memory_order_relaxed); // the task made here is the graph's
     side_.finisher_.try_put(delivery{*this});
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A standing receive in a flow graph: every message that comes with a tag, from anybody, starts what its successors do. The worker only
-// puts it into the graph; its memory is given back when the last copy of the pointer is gone, so successors that are slow hold
-// their senders back.
+// An active-message handler in a flow graph: every message with a tag, from any sender, is sent to
+// the node's successors. The worker only puts the message into the graph. The message's memory is
+// released with the last copy of the pointer, so slow successors slow down their senders.
 #pragma once
 
 #include <commtask/listener.hpp>
@@ -21,22 +21,26 @@
 
 namespace commtask::tbb {
 
-/// Sends each message on as std::shared_ptr<message>. A flow::serial successor gets those of one sender in their order. The graph waits
-/// until stop(): wait_for_all() returns when what came before that is processed. A graph that is canceled waits no more within about 50 ms,
-/// and what comes then is dropped until stop().
+/// Sends each message as std::shared_ptr<message>. A flow::serial successor gets the messages of
+/// one sender in their order.
+/// The graph waits until stop(): wait_for_all() returns when all messages that arrived before
+/// stop() are processed. A canceled graph stops waiting within about 50 ms, and later messages are
+/// dropped until stop().
 class listen_node {
 public:
-    /// What successors take.
+    /// The type of the successors' messages.
     using message_type = std::shared_ptr<message>;
-    /// Where edges begin.
+    /// The type of messages(), from which edges start.
     using sender = ::tbb::flow::async_node<char, message_type>;
 
     /// @param graph  the graph.
     /// @param comm  the communicator.
     /// @param tag  of the messages, or MPI_ANY_TAG.
-    /// @param max_bytes  the longest message; of a longer one successors get is_good() == false.
-    /// @param n_slots  how many can be in the graph at the same time; those beyond wait with MPI, as commtask_listen says. What no
-    ///                 successor takes is dropped, as at every node: make the edges first, and call start().
+    /// @param max_bytes  the length of the longest message; a longer message has is_good() ==
+    ///                   false.
+    /// @param n_slots  the largest number of messages in the graph at the same time; further
+    ///                 messages wait in MPI, as for commtask_listen. A message that no successor
+    ///                 takes is dropped, as at every node: make the edges before start().
     /// @throws error  by start(), if an argument is wrong.
     listen_node(::tbb::flow::graph& graph, MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots)
         : side_(frontend::graph_side::of(graph)),
@@ -45,8 +49,9 @@ public:
           n_slots_(n_slots) {}
     listen_node(const listen_node&) = delete;
     listen_node& operator=(const listen_node&) = delete;
-    /// As stop(). Where that is refused, in a callback or after commtask_finalize, the graph waits for no more messages, and those that
-    /// still come until commtask_finalize are dropped.
+    /// Calls stop(). If stop() is refused, in a callback or after commtask_finalize, the graph
+    /// waits for no more messages, and messages that still arrive before commtask_finalize are
+    /// dropped.
     ~listen_node() {
         try {
             stop();
@@ -58,7 +63,7 @@ public:
             std::this_thread::yield();
     }
 
-    /// From now on messages come: bodies may have the first before this returns.
+    /// Starts to receive; bodies may get the first message before this call returns.
     /// @throws error  if an argument is wrong, or there is no memory.
     void start() {
         phase now = phase::idle;
@@ -75,10 +80,11 @@ public:
             throw;
         }
         now = phase::starting;
-        if (!phase_.compare_exchange_strong(now, phase::listening)) end(); // a body has asked for that meanwhile
+        if (!phase_.compare_exchange_strong(now, phase::listening)) end(); // a body has called stop() meanwhile
     }
 
-    /// No more come. Any thread, bodies of the graph too; it waits for the worker. While start() is under way that one ends it.
+    /// Stops receiving. Any thread may call it, also bodies of the graph; it waits for the worker.
+    /// While start() runs, start() ends the receive.
     /// @throws error  in a callback, or without memory.
     void stop() {
         phase now = phase_;
@@ -88,8 +94,8 @@ public:
         if (now == phase::listening && phase_.compare_exchange_strong(now, phase::ending)) end();
     }
 
-    /// Where edges begin: make_edge(node.messages(), successor).
-    /// @return a node that sends the messages.
+    /// Returns the node that sends the messages, for make_edge(node.messages(), successor).
+    /// @return the node.
     [[nodiscard]] sender& messages() noexcept { return sender_; }
 
 private:
@@ -97,7 +103,7 @@ private:
         idle,      ///< -> start() (starting).
         starting,  ///< The receives are being posted -> start() (listening, or idle if refused), stop() (ending).
         listening, ///< -> stop() (ending).
-        ending,    ///< Whoever sees to it is at work -> idle, or listening if it is refused.
+        ending,    ///< A thread ends the receive -> idle, or listening if that is refused.
     };
 
     void end() {
@@ -109,7 +115,7 @@ private:
         }
         leave_graph(phase::idle);
     }
-    /// Last of all: when the graph does not wait any more the node may be gone.
+    /// The last step: when the graph does not wait any more, the node may be destroyed.
     void leave_graph(phase then) noexcept {
         side_->forget(*way_);
         const bool is_waited_for = way_->close();
@@ -118,7 +124,8 @@ private:
         if (is_waited_for) graph.release_wait();
     }
 
-    /// Where messages go. The handler may outlive the node, and finds it closed then.
+    /// The path of messages into the graph. The handler may outlive the node; then the path is
+    /// closed.
     class way final : public frontend::keeper {
     public:
         way(frontend::graph_side& side, sender& to) noexcept : graph_(side.graph()), to_(to) {}

@@ -1,36 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes of a oneTBB flow graph whose work is an MPI operation: message in, message out when the operation has ended. Each
-// is a multifunction_node, so it takes edges, priorities and concurrency limits as oneTBB's own nodes do. A node gives
-// its message to the operation and goes on to the next one; no thread waits. The rules that hold for all of them:
+// Nodes of a oneTBB flow graph that perform MPI operations: a message enters, and leaves when the
+// operation has ended. Each node is a multifunction_node, so it supports edges, priorities and
+// concurrency limits as oneTBB's own nodes do. A node starts the operation of a message and
+// continues with the next message; no thread waits. Rules for all nodes:
 //
-// Message: is copied into the node, where the operation's buffers may lie, e.g. in a std::vector inside it; it stays in
-//   place until the operation has ended and then goes to port 0. As everywhere in oneTBB each edge copies it, so large
-//   data travels as a span or a shared_ptr. If it has a member `void received(const commtask::status&)`, that hears of
-//   the message's sender, tag and length first.
-// Function: Body(Message&) describes the operation on that copy: [](halo& h) { return commtask::recv(h.data, ...); }.
-//   It runs in a task of the graph. A fixed operation, whose buffers are the same for every message, may stand in its
-//   place; the buffers are then the operation's from a message's arrival until port 0 sends it on. Since nothing of it
-//   depends on the message, it is what persistent requests can repeat.
-// Ports: 0 sends the messages whose operation completed. 1 sends failure<Message> for those that failed or were
-//   canceled; if no successor of port 1 takes it, operation_failed leaves graph.wait_for_all() instead. As at every
-//   multifunction node, what all successors of port 0 reject (a full limiter, a rejecting function) is dropped: put a
+// Message: is copied into the node, where the operation's buffers may be, e.g. in a std::vector
+//   inside the message. The copy stays in place until the operation has ended and then goes to port
+//   0. As everywhere in oneTBB each edge copies messages, so send large data as a span or a
+//   shared_ptr. If the message has a member `void received(const commtask::status&)`, that member
+//   is called first, with the sender, tag and length of a receive.
+// Function: Body(Message&) describes the operation on that copy: [](halo& h) { return
+//   commtask::recv(h.data, ...); }. It runs in a task of the graph. A fixed operation, with the
+//   same buffers for every message, may replace the function; the operation owns the buffers from a
+//   message's arrival until port 0 sends the message. A fixed operation can use persistent
+//   requests.
+// Ports: port 0 sends messages whose operation completed. Port 1 sends failure<Message> for
+//   operations that failed or were canceled; if no successor of port 1 takes the failure,
+//   operation_failed leaves graph.wait_for_all(). As at every multifunction node, a message that
+//   all successors of port 0 reject (a full limiter, a rejecting function) is dropped: put a
 //   queue_node between.
-// Order: with concurrency flow::serial operations are posted in the order in which messages came to the node; what is
-//   posted first is matched first. With flow::unlimited the order is open: use tags, or in_order(). A limit says how
-//   many descriptions run at once, not how many operations are pending; a limiter_node says that.
-// Blocking: no node blocks, but while the library's queue is full, as post() does.
-// Waiting: graph.wait_for_all() returns when all operations of its nodes have ended and their messages are processed; so does
-//   wait_for_all(graph) of tbb_drive.hpp, whose thread drives MPI where the worker shares its core.
-// Cancellation: graph.cancel(), an exception in any body, or a canceled outer task group cancel what is pending within
-//   about 50 ms: what has not started never will, receives that no message has matched are withdrawn, the rest
-//   completes. Nothing is sent on then. As for every graph, reset() it before its next use.
-// Failures: a refused operation (a wrong argument) throws commtask::error out of wait_for_all(), as an exception of the
-//   function does. What MPI reports later is an outcome (port 1).
-// End: wait_for_all() before a node is destroyed, as oneTBB asks for all nodes. A node that still has operations pending
-//   cancels the graph and waits for it in its destructor, as ~graph() would: their buffers are in the node. Successors
-//   that are declared after the node are gone by then: where an exception may leave their block, declare after the last
-//   node a guard that calls graph.cancel() and graph.wait_for_all().
+// Order: with concurrency flow::serial, operations are posted in the order in which messages came
+//   to the node, and matched in that order. With flow::unlimited the order is undefined: use tags,
+//   or in_order(). The concurrency limits how many functions run at once, not how many operations
+//   are pending; use a limiter_node to limit pending operations.
+// Blocking: no node blocks, except while the library's queue is full, as post() does.
+// Waiting: graph.wait_for_all() returns when all operations of its nodes have ended and their
+//   messages are processed. So does wait_for_all(graph) of tbb_drive.hpp, whose thread makes
+//   progress beside a shared worker.
+// Cancellation: graph.cancel(), an exception in any body, or a canceled outer task group cancel the
+//   pending operations within about 50 ms. Operations that have not started never start, receives
+//   without a matching message are canceled, all other operations complete. No message is sent
+//   afterwards. As for every graph, call reset() before the graph's next use.
+// Failures: a refused operation (a wrong argument) throws commtask::error out of wait_for_all(), as
+//   an exception of the function does. An error that MPI reports later is an outcome (port 1).
+// End: call wait_for_all() before a node is destroyed, as for all oneTBB nodes. The destructor of a
+//   node with pending operations cancels the graph and waits for it, as ~graph() would, since the
+//   buffers are in the node. Successors declared after the node are destroyed by then. If an
+//   exception may leave the block, declare after the last node a guard that calls graph.cancel()
+//   and graph.wait_for_all().
 #pragma once
 
 #include <commtask/outcome.hpp>
@@ -54,23 +62,24 @@
 
 namespace commtask::tbb {
 
-/// What port 1 sends: a message whose operation did not complete.
+/// The messages of port 1: a message whose operation did not complete.
 template <typename Message>
 struct failure {
     Message message; ///< As the operation left it.
     outcome result;  ///< Failed or canceled.
 };
 
-/// An operation did not complete and port 1 of its node had nobody to tell. Leaves graph.wait_for_all().
+/// Leaves graph.wait_for_all() if an operation did not complete and no successor of port 1 took the
+/// failure.
 class operation_failed : public std::runtime_error {
 public:
-    /// @param node  what kind of node it was.
+    /// @param node  the kind of the node.
     /// @param result  how the operation ended.
-    /// @param sentence  which names the operation.
+    /// @param sentence  an error message that names the operation.
     operation_failed(const char* node, const outcome& result, const std::string& sentence)
         : std::runtime_error(std::string{node} + ": " + sentence), result_(result) {}
-    /// The same without a sentence that names the operation.
-    /// @param node  what kind of node it was.
+    /// Makes an error message without the operation's name.
+    /// @param node  the kind of the node.
     /// @param result  how the operation ended.
     operation_failed(const char* node, const outcome& result)
         : operation_failed(node, result,
@@ -78,7 +87,7 @@ public:
                                                 : "the operation failed with an MPI error of class " +
                                                       std::to_string(result.error_class())) {}
 
-    /// How the operation ended.
+    /// Returns how the operation ended.
     /// @return its outcome.
     [[nodiscard]] const outcome& result() const noexcept { return result_; }
 
@@ -86,7 +95,8 @@ private:
     outcome result_;
 };
 
-/// A function that describes a node's operation: operation or door, from the node's own copy of the message.
+/// A function that describes a node's operation, built-in or user-defined, from the node's own copy
+/// of the message.
 template <typename Body, typename Message>
 concept describes_operation = std::invocable<Body&, Message&> && postable<std::invoke_result_t<Body&, Message&>>;
 
@@ -97,7 +107,7 @@ concept numbers_messages = std::is_invocable_r_v<std::size_t, const NumberOf&, c
 /// @cond
 namespace frontend {
 
-/// What kinds of operations a node carries out, and its name.
+/// The name of a node class, and the kinds of operations that it accepts.
 struct node_kind {
     const char* name;
     bool (*is_for_it)(const commtask_kind_info&);
@@ -121,7 +131,7 @@ door<Kind, Function>&& check_kind(const node_kind& /*wanted*/, door<Kind, Functi
     return std::move(what);
 }
 
-/// No sequence.
+/// Tag: the node follows no sequence.
 struct unnumbered {};
 
 /// The common part of all nodes.
@@ -140,7 +150,7 @@ public:
         side_->cancel_pending();
         try {
             graph.wait_for_all();
-        } catch (...) { // whoever threw it is being left already
+        } catch (...) { // the block is being left already
         }
     }
 
@@ -169,13 +179,14 @@ protected:
 
     [[nodiscard]] graph_side& side() const noexcept { return *side_; }
     [[nodiscard]] std::uint32_t trace_name() const noexcept { return trace_name_; }
-    /// Of one operation at a time, from its callbacks.
+    /// Whether the progress task takes the last posted operation. For nodes with one operation at a
+    /// time, from its callbacks.
     [[nodiscard]] bool last_is_looked_for() const noexcept {
         return last_is_looked_for_.load(std::memory_order_relaxed);
     }
 
 private:
-    /// A message on its way through MPI.
+    /// A message with its pending operation.
     class started final : public pending_operation {
     public:
         started(operation_node& node, const Message& given)
@@ -216,7 +227,7 @@ private:
                 post_it(*mine, body, at(place));
             }
         } catch (...) {
-            delete mine; // nobody else has seen it
+            delete mine; // no other thread has a reference yet
             throw;
         }
         mine->drop();
@@ -247,7 +258,7 @@ private:
     std::atomic<bool> last_is_looked_for_{false};
 };
 
-/// Describes every message by the same operation.
+/// Returns the same operation for every message.
 struct fixed_operation {
     operation what;
     template <typename Message>
@@ -256,7 +267,7 @@ struct fixed_operation {
     }
 };
 
-/// Runs a function that starts a request, on the message.
+/// Calls a function that starts a request, with the message.
 template <typename Function>
 struct starts_request {
     Function function;
@@ -290,7 +301,7 @@ public:
               priority) {}
 
     /// @param graph  the graph.
-    /// @param concurrency  how many functions may run at once; flow::serial keeps the order of arrival.
+    /// @param concurrency  how many functions may run at once; flow::serial keeps arrival order.
     /// @param body  operation(Message&).
     /// @param priority  as for every node.
     template <describes_operation<Message> Body>
@@ -310,8 +321,9 @@ public:
                                             priority) {}
 
     /// @param graph  the graph.
-    /// @param concurrency  without meaning here, but for the order of arrival.
-    /// @param what  the same operation for every message; one pending at a time, since they share buffers.
+    /// @param concurrency  no effect, except on the order of arrival.
+    /// @param what  the same operation for every message; one is pending at a time, since all use
+    ///              the same buffers.
     /// @param priority  as for every node.
     recv_node(::tbb::flow::graph& graph, std::size_t concurrency, const operation& what,
               ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
@@ -337,7 +349,7 @@ public:
               priority) {}
 
     /// @param graph  the graph.
-    /// @param concurrency  how many functions may run at once; flow::serial keeps the order of arrival.
+    /// @param concurrency  how many functions may run at once; flow::serial keeps arrival order.
     /// @param body  operation(Message&).
     /// @param priority  as for every node.
     template <describes_operation<Message> Body>
@@ -357,7 +369,7 @@ public:
                                             priority) {}
 
     /// @param graph  the graph.
-    /// @param concurrency  without meaning here, but for the order of arrival.
+    /// @param concurrency  no effect, except on the order of arrival.
     /// @param what  the same operation for every message.
     /// @param priority  as for every node.
     send_node(::tbb::flow::graph& graph, std::size_t concurrency, const operation& what,
@@ -366,14 +378,15 @@ public:
                     priority) {}
 };
 
-/// Any collective operation: barrier, bcast, allreduce, alltoall, ... Every rank must post a communicator's collectives in
-/// the same order. One serial node on a communicator does, if messages come to it in the same order on every rank;
-/// several nodes, or messages that overtake each other, need in_order().
+/// Performs any collective operation: barrier, bcast, allreduce, alltoall, ... Every rank must post
+/// a communicator's collectives in the same order. One serial node per communicator does that if
+/// messages arrive at it in the same order on every rank. Several nodes, or messages that overtake
+/// each other, need in_order().
 template <typename Message>
 class collective_node : public frontend::operation_node<Message> {
 public:
     /// @param graph  the graph.
-    /// @param concurrency  how many functions may run at once; flow::serial keeps the order of arrival.
+    /// @param concurrency  how many functions may run at once; flow::serial keeps arrival order.
     /// @param body  operation(Message&).
     /// @param priority  as for every node.
     template <describes_operation<Message> Body>
@@ -393,8 +406,9 @@ public:
                                             priority) {}
 
     /// @param graph  the graph.
-    /// @param concurrency  without meaning here, but for the order of arrival.
-    /// @param what  the same operation for every message; one pending at a time, since they share buffers.
+    /// @param concurrency  no effect, except on the order of arrival.
+    /// @param what  the same operation for every message; one is pending at a time, since all use
+    ///              the same buffers.
     /// @param priority  as for every node.
     collective_node(::tbb::flow::graph& graph, std::size_t concurrency, const operation& what,
                     ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
@@ -402,15 +416,18 @@ public:
                           frontend::fixed_operation{frontend::check_kind(frontend::collective_kind, what)}, priority) {}
 };
 
-/// Anything that gives a request: MPI-IO, MPI_Rput, MPI_Start of a persistent request, or any other operation or door.
+/// Performs any operation that has a request: MPI-IO, MPI_Rput, MPI_Start of a persistent request,
+/// or any other operation, built-in or user-defined.
 template <typename Message>
 class request_node : public frontend::operation_node<Message> {
 public:
     /// @param graph  the graph.
-    /// @param concurrency  how many functions may run at once; flow::serial keeps the order of arrival.
-    /// @param comm  whose order the requests belong to.
-    /// @param function  int(Message&, MPI_Request*): starts a request and returns an MPI error code. It runs on the worker,
-    ///                  once per message, on a copy of itself, and must not wait.
+    /// @param concurrency  how many functions may run at once; flow::serial keeps the order of
+    ///                     arrival.
+    /// @param comm  the communicator in whose order the requests are started.
+    /// @param function  int(Message&, MPI_Request*): starts a request and returns an MPI error
+    ///                  code. It runs on the worker, once per message, on a copy of itself, and
+    ///                  must not wait.
     /// @param priority  as for every node.
     template <typename Function>
         requires std::is_invocable_r_v<int, Function&, Message&, MPI_Request*>
@@ -419,8 +436,10 @@ public:
         : request_node(graph, concurrency, frontend::starts_request<Function>{std::move(function), comm}, priority) {}
 
     /// @param graph  the graph.
-    /// @param concurrency  how many functions may run at once; flow::serial keeps the order of arrival.
-    /// @param body  operation(Message&), or a function that gives a door: commtask::start(...), commtask::call(...).
+    /// @param concurrency  how many functions may run at once; flow::serial keeps the order of
+    ///                     arrival.
+    /// @param body  operation(Message&), or a function that returns a user-defined operation:
+    ///              commtask::start(...), commtask::call(...).
     /// @param priority  as for every node.
     template <describes_operation<Message> Body>
     request_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body,
@@ -428,7 +447,7 @@ public:
         : frontend::operation_node<Message>(frontend::request_kind, graph, concurrency, std::move(body), priority) {}
 
     /// @param graph  the graph.
-    /// @param concurrency  without meaning here, but for the order of arrival.
+    /// @param concurrency  no effect, except on the order of arrival.
     /// @param what  the same operation for every message.
     /// @param priority  as for every node.
     request_node(::tbb::flow::graph& graph, std::size_t concurrency, const operation& what,
@@ -437,8 +456,9 @@ public:
 
     /// @param graph  the graph.
     /// @param concurrency  how many functions may run at once.
-    /// @param body  as above.
-    /// @param numbers  from in_order(); only for messages and doors, not for collectives.
+    /// @param body  operation(Message&), or a function that returns a user-defined operation.
+    /// @param numbers  from in_order(); only for messages and user-defined operations, not for
+    ///                 collectives.
     /// @param priority  as for every node.
     template <describes_operation<Message> Body, numbers_messages<Message> NumberOf>
     request_node(::tbb::flow::graph& graph, std::size_t concurrency, Body body, numbering<NumberOf> numbers,

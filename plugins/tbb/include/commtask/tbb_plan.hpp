@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan in a flow graph: a message starts a run, and goes on when the run has ended; every member is told of as it ends, so that what
-// waits for one message need not wait for all. One run at a time: a message that comes before the last run has ended is refused, as
-// commtask_plan_start refuses it; a limiter_node in front keeps them apart.
+// A plan in a flow graph: a message starts a run, and leaves the node when the run has ended. Every
+// member is announced as it ends, so that a successor of one member need not wait for the whole
+// run. A plan has one run at a time: a message that arrives during a run is refused, as
+// commtask_plan_start refuses it; put a limiter_node in front.
 #pragma once
 
 #include <commtask/plan.hpp>
@@ -24,15 +25,17 @@ inline constexpr node_kind plan_kind{"plan_node", [](const commtask_kind_info&) 
 } // namespace frontend
 /// @endcond
 
-/// Starts a plan with each message. Port 0 sends the message on when the run has ended, port 1 a failure; members() sends the number
-/// of each member as it ends, in whatever way, before port 0 sends.
+/// Starts a plan for each message. Port 0 sends the message when the run has ended, port 1 a
+/// failure. members() sends the number of each member that has ended, with or without success,
+/// before port 0 sends.
 template <typename Message>
 class plan_node : public frontend::operation_node<Message> {
 public:
     /// @param graph  the graph.
-    /// @param what  outlives the node and belongs to it as long: nobody else starts it, or hears of its members.
+    /// @param what  outlives the node and is used by this node only: no other code starts it, or
+    ///              registers a function for its members.
     /// @param priority  as for every node.
-    /// @throws error  if the plan runs, or there is none.
+    /// @throws error  if the plan is running, or is null.
     plan_node(::tbb::flow::graph& graph, const plan& what,
               ::tbb::flow::node_priority_t priority = ::tbb::flow::no_priority)
         : frontend::operation_node<Message>(frontend::plan_kind, graph, ::tbb::flow::serial,
@@ -46,10 +49,11 @@ public:
     plan_node(const plan_node&) = delete;
     plan_node& operator=(const plan_node&) = delete;
 
-    /// Where edges of the members begin: make_edge(node.members(), successor), whose messages are std::size_t.
+    /// The type of members(), for make_edge(node.members(), successor); its messages are
+    /// std::size_t.
     using sender = ::tbb::flow::async_node<char, std::size_t>;
-    /// The members as they end.
-    /// @return a node that sends their numbers.
+    /// Returns the node that sends the members' numbers.
+    /// @return the node.
     [[nodiscard]] sender& members() noexcept { return members_; }
 
 private:
@@ -64,11 +68,12 @@ private:
         }
     }
 
-    /// A member's end, for a thread that looks for it.
+    /// The end of a member, for the progress task of the graph.
     class member_news final : public frontend::arrival {
     public:
         member_news(plan_node& of, std::size_t number) noexcept : of_(of), number_(number) {}
-        /// On the worker. @return false: that of the run before has not been taken yet
+        /// On the worker. @return false: the end of this member in the run before has not been
+        /// taken yet
         [[nodiscard]] bool begin() noexcept {
             // acquire: partner of the release in forget().
             return !is_under_way_.exchange(true, std::memory_order_acquire);
@@ -79,7 +84,7 @@ private:
             std::get<0>(of_.members_.output_ports()).try_put(number_);
         }
         void forget() noexcept override {
-            // release: it is in no list any more; partner of the acquire in begin().
+            // release: the object is in no list any more; partner of the acquire in begin().
             is_under_way_.store(false, std::memory_order_release);
         }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// oneTBB's compute tasks in a trace of COMMTASK_TRACE. oneTBB tells nobody of its tasks, so a body says it itself: traced(name,
-// body) is a body that does what `body` does and is seen in the trace. Without a trace that is a call of a function that returns
-// at once. The nodes of this face say themselves when they hand on what has come.
+// oneTBB's compute tasks in a trace of COMMTASK_TRACE. oneTBB does not report its tasks to other
+// code, so the body itself must be traced: traced(name, body) is a body that does what `body` does
+// and appears in the trace. Without a trace the cost is one call of a function that returns at
+// once. The nodes of this front end record themselves.
 #pragma once
 
 #include <commtask/trace.h>
@@ -16,11 +17,12 @@ namespace commtask::tbb {
 /// @cond
 namespace frontend {
 
-/// A body, or what a node does itself, in a trace while it runs. A thread may run another task while this one waits for tasks of oneTBB:
-/// that one ends first. What waits for messages and leaves its thread (tbb_wait.hpp) takes the frames around it along.
+/// Records a body, or the work of a node, while it runs. A thread may run another task while this
+/// body waits for tasks of oneTBB: the other task ends first. A body that waits for messages
+/// (tbb_wait.hpp) leaves its thread and takes the frames around it along.
 class traced_run {
 public:
-    /// @param before  the communication task that it comes after; 0: unknown
+    /// @param before  the communication task after which it runs; 0: unknown
     traced_run(commtask_trace_model model, std::uint32_t name, std::uint64_t before = 0) noexcept {
         if (commtask_trace_is_on() == 0) return;
         outer_ = commtask_trace_running();
@@ -41,7 +43,7 @@ private:
     std::uint64_t id_ = 0;
 };
 
-/// A node hands on what a task has brought, on whatever thread.
+/// A node forwards the result of a task, on any thread.
 class handing_on : public traced_run {
 public:
     handing_on(std::uint32_t node, std::uint64_t task) noexcept : traced_run(COMMTASK_TRACE_NODE, node, task) {}
@@ -55,20 +57,20 @@ template <typename Body>
 class traced {
 public:
     /// @param name  of its tasks in the trace.
-    /// @param body  what they do; copied as oneTBB copies bodies.
+    /// @param body  the body of these tasks; copied as oneTBB copies bodies.
     traced(const char* name, Body body) : name_(commtask_trace_text(name)), body_(std::move(body)) {}
 
     /// Runs the body.
-    /// @param arguments  what oneTBB gives it.
-    /// @return what it returns.
+    /// @param arguments  passed by oneTBB.
+    /// @return the result of the body.
     template <typename... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) {
         const frontend::traced_run scope{COMMTASK_TRACE_TBB, name_};
         return std::invoke(body_, std::forward<Arguments>(arguments)...);
     }
-    /// The same, for oneTBB's algorithms, whose bodies are const.
-    /// @param arguments  what oneTBB gives it.
-    /// @return what it returns.
+    /// Runs the body, for oneTBB's algorithms, whose bodies are const.
+    /// @param arguments  passed by oneTBB.
+    /// @return the result of the body.
     template <typename... Arguments>
     decltype(auto) operator()(Arguments&&... arguments) const {
         const frontend::traced_run scope{COMMTASK_TRACE_TBB, name_};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting inside a task without holding its thread. The task is suspended, the thread takes other work of its arena, and
-// some thread of the arena goes on when the communication has ended. The price is a stack per suspended task (oneTBB
-// keeps them for reuse) and about one microsecond on top of the completion.
+// Waiting inside a task without blocking its thread. The task is suspended, its thread takes other
+// work of the arena, and a thread of the arena resumes the task when the communication has ended.
+// The cost is one stack per suspended task (oneTBB keeps stacks for reuse) and about 1 µs in
+// addition to the completion.
 #pragma once
 
 #include <commtask/event.hpp>
@@ -27,7 +28,8 @@ namespace frontend {
 using commtask::frontend::after_option;
 using commtask::frontend::check;
 
-/// In a trace: the body that runs here pauses, and goes on, on whatever thread that is then, because of what it waited for.
+/// In a trace: the body that runs here pauses, and resumes on any thread, after the tasks that it
+/// waited for.
 class traced_pause {
 public:
     explicit traced_pause(const commtask_options& awaited) noexcept : body_(commtask_trace_running()) {
@@ -49,8 +51,8 @@ private:
     const std::uint64_t body_;
 };
 
-/// A task that does nothing comes after what is waited for, and its callback resumes. It lies on the suspended stack, so
-/// nothing of it may be touched after the resume.
+/// An empty task that runs after the awaited tasks; its callback resumes the suspended task. The
+/// object is on the suspended stack, so no member may be accessed after the resume.
 class suspension {
 public:
     explicit suspension(const after_option& predecessors) {
@@ -64,11 +66,12 @@ public:
     }
     void suspend() {
         const traced_pause scope{raw_};
-        // oneTBB allows the resume to come before the suspension is complete, from any thread or from in here.
+        // oneTBB allows the resume before the suspension is complete, from any thread, also from
+        // inside this function.
         ::tbb::task::suspend([this](::tbb::task::suspend_point point) {
             point_ = point;
             const int code = commtask_submit(commtask_op_noop(MPI_COMM_SELF), &raw_, nullptr);
-            if (code == COMMTASK_OK) return; // *this may be gone
+            if (code == COMMTASK_OK) return; // *this may be destroyed
             code_ = code;
             ::tbb::task::resume(point);
         });
@@ -81,8 +84,9 @@ private:
     int code_ = COMMTASK_OK;
 };
 
-/// Whether this thread runs a task of oneTBB, so that there may be other work for it, and may leave it: who drives the lane
-/// would take it along, and nobody else could.
+/// Whether the calling thread runs a task of oneTBB that it may leave for other work. A thread
+/// inside a progress call may not leave: it would keep the progress lock, and no other thread could
+/// make progress.
 [[nodiscard]] inline bool may_suspend() {
     return ::tbb::task::current_context() != nullptr && commtask_in_progress_call() == 0;
 }
@@ -90,30 +94,34 @@ private:
 } // namespace frontend
 /// @endcond
 
-/// Waits for a task; the thread does other work meanwhile. The calling task may go on on another thread, so nothing that
-/// belongs to a thread (thread-local variables, a held mutex) may be carried across; inside this_task_arena::isolate the
-/// thread may take work from outside the isolated region, on another stack.
-/// @param awaited  its handle is empty afterwards; an empty one returns at once. No other thread may use it meanwhile.
-/// @return how it ended. A canceled task group ends no wait: cancel the task too.
-/// @throws error  on the worker, e.g. in a callback, where waiting would stop everything.
-/// @blocking Never a thread that runs a task of oneTBB. A thread that runs none blocks as in commtask::task::wait().
+/// Waits for a task; meanwhile the thread runs other tasks.
+/// The calling task may resume on another thread, so it must not rely on thread-local variables or
+/// own a locked mutex across the call. Inside this_task_arena::isolate the thread may take work
+/// from outside the isolated region, on another stack.
+/// @param awaited  its handle is empty afterwards; for an empty handle the call returns at once. No
+///                 other thread may use the handle meanwhile.
+/// @return how the task ended. A canceled task group ends no wait: cancel the awaited task too.
+/// @throws error  on the worker, e.g. in a callback, where waiting would stop all communication.
+/// @blocking Never a thread that runs a task of oneTBB. Any other thread blocks as in
+///           commtask::task::wait().
 [[nodiscard]] inline outcome wait(task& awaited) {
     if (!frontend::may_suspend()) return awaited.wait();
     if (auto ended = awaited.test()) return *std::move(ended);
     frontend::suspension{after(awaited)}.suspend();
-    return awaited.wait(); // it has ended, unless the library gave the waiting up before the task
+    return awaited.wait(); // ended, unless the library gave up the noop before
 }
 
-/// Waits for a task whose handle nobody else has: wait(post(...)).
+/// Waits for a task whose handle is a temporary: wait(post(...)).
 /// @param awaited  a temporary.
-/// @return how it ended.
-/// @throws error  as for the other one.
-/// @blocking As the other one.
+/// @return how the task ended.
+/// @throws error  as wait(task&).
+/// @blocking As wait(task&).
 [[nodiscard]] inline outcome wait(task&& awaited) { return wait(awaited); }
 
 /// Waits for several tasks with one suspension.
-/// @param awaited  handles; empty ones are skipped. They are empty afterwards.
-/// @return failed if at least one failed, else canceled if at least one was, else completed.
+/// @param awaited  handles; empty handles are skipped. All are empty afterwards.
+/// @return failed if at least one failed, else canceled if at least one was canceled, else
+///         completed.
 /// @throws error  as wait().
 /// @blocking As wait().
 [[nodiscard]] inline ending wait_all(std::span<task> awaited) {
@@ -122,7 +130,7 @@ private:
 }
 
 /// Waits for an event.
-/// @param awaited  must live until then.
+/// @param awaited  must live until the call returns.
 /// @throws error  as wait().
 /// @blocking As wait().
 inline void wait(const event& awaited) {
