@@ -111,7 +111,7 @@ def main():
     except Refusal as error:
         print(f"commtask-report: {printable(str(error))}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # whoever read the text has seen enough
+    except BrokenPipeError:  # the reader of the text has closed its end
         drop_output()
         return 0
     except OSError as error:  # files of others are refusals

@@ -116,10 +116,10 @@ void compare(MPI_Comm comm) {
     const auto n_named = static_cast<std::size_t>(std::min<std::uint64_t>(n_both, most_named));
     std::vector<std::uint64_t> of_first(n_named);
     if (rank == 0) std::copy_n(mine.first.begin(), n_named, of_first.begin());
-    const auto striping = [&](MPI_Request* request) {
+    const auto send_first = [&](MPI_Request* request) {
         return commtask_real_MPI_Ibcast(of_first.data(), static_cast<int>(n_named), MPI_UINT64_T, 0, comm, request);
     };
-    if (run_twin(comm, MPI_STATUS_IGNORE, spread) != MPI_SUCCESS || rank != odd) return;
+    if (run_twin(comm, MPI_STATUS_IGNORE, send_first) != MPI_SUCCESS || rank != odd) return;
     for (std::size_t i = 0; i < n_named; ++i) {
         if (of_first[i] != mine.first[i]) return say_difference(i + 1, n_ranks, of_first[i], rank, mine.first[i]);
     }

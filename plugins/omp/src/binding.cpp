@@ -27,13 +27,13 @@ commtask_omp_entries runtime{}; // written once, while libcommtask-omp-bind is l
 __attribute__((tls_model("initial-exec"))) thread_local constinit running_task* innermost = nullptr;
 
 constexpr std::size_t round_up(std::size_t size_bytes) noexcept {
-    return (size_bytes + alignof(bound_task) - 1) / alignof(bound_task) * alignof(bound_task);
+    return (size_bytes + alignof(task_binding) - 1) / alignof(task_binding) * alignof(task_binding);
 }
 
 /// libomp places a task's shared data right behind the task, so the end of the task is known even
 /// if its size is not.
-bound_task& held_of(const kmp_task* task) noexcept {
-    return *std::launder(reinterpret_cast<bound_task*>(task->shareds) - 1);
+task_binding& held_of(const kmp_task* task) noexcept {
+    return *std::launder(reinterpret_cast<task_binding*>(task->shareds) - 1);
 }
 
 #if defined(__has_feature)
@@ -58,7 +58,7 @@ void hear_completed() noexcept {}
 std::int32_t run_bound(std::int32_t thread, void* argument) {
     hear_completed();
     auto* const task = static_cast<kmp_task*>(argument);
-    bound_task& held = held_of(task);
+    task_binding& held = held_of(task);
     running_task self{task, &held, innermost, omp_get_level(), false};
     innermost = &self;
     const std::int32_t code = held.routine(thread, task);
@@ -84,7 +84,7 @@ bool is_bound(const kmp_task* task) noexcept { return task->routine == &run_boun
 // With a false if clause, the compiled code calls the body itself between these two functions.
 void bound_begin_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
     if (is_bound(task)) {
-        bound_task& held = held_of(task);
+        task_binding& held = held_of(task);
         held.end = task_end::waits_if0;
         held.undeferred = {task, &held, innermost, omp_get_level(), false};
         innermost = &held.undeferred;
@@ -94,7 +94,7 @@ void bound_begin_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
 
 void bound_complete_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
     if (is_bound(task)) {
-        bound_task& held = held_of(task);
+        task_binding& held = held_of(task);
         innermost = held.undeferred.outer;
         if (held.n_open.load(std::memory_order_relaxed) != 0) { // as in run_bound()
             held.end_body();
@@ -144,10 +144,10 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
         }
     }
     const std::size_t begin = round_up(size_bytes);
-    kmp_task* const task = runtime.task_alloc(where, thread, made_with, begin + sizeof(bound_task),
+    kmp_task* const task = runtime.task_alloc(where, thread, made_with, begin + sizeof(task_binding),
                                               std::max<std::size_t>(shareds_bytes, 1), &run_bound);
     hear_completed();
-    auto* const held = ::new (reinterpret_cast<std::byte*>(task) + begin) bound_task;
+    auto* const held = ::new (reinterpret_cast<std::byte*>(task) + begin) task_binding;
     held->routine = routine;
     held->flags = flags;
     held->size_bytes = size_bytes;
@@ -157,7 +157,7 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
 }
 
 kmp_task* copy_of_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* from) {
-    const bound_task& held = held_of(from);
+    const task_binding& held = held_of(from);
     kmp_task* const copy =
         bound_task_alloc(where, thread, held.flags, held.size_bytes, held.shareds_bytes, held.routine);
     void* const shareds = copy->shareds;

@@ -24,7 +24,7 @@ namespace commtask::omp {
 namespace {
 
 void begin_to_hold(const running_task& self) noexcept {
-    bound_task& held = *self.held;
+    task_binding& held = *self.held;
     if (held.end == task_end::is_put_off && omp_in_final() != 0) {
         held.end = task_end::waits_final;
     }
@@ -86,8 +86,8 @@ public:
     }
 
 private:
-    bound_task own_;
-    bound_task* held_ = &own_;
+    task_binding own_;
+    task_binding* held_ = &own_;
 };
 
 /// Why no operation can be bound to the current task; reports it.
@@ -115,7 +115,7 @@ int refuse(const commtask_op& operation, const commtask_omp_options& options) no
 
 } // namespace
 
-void bound_task::end_body() noexcept {
+void task_binding::end_body() noexcept {
     if (static_cast<std::uintptr_t>(event) == 0) {
         wait_in_place(*this);
         n_open.store(0, std::memory_order_relaxed); // no other thread uses it

@@ -30,19 +30,19 @@ enum class task_end : std::uint8_t {
     waits_event,   ///< Waits in place: its only event belongs to its own detach clause.
 };
 
-struct bound_task;
+struct task_binding;
 
 /// A bound task that the calling thread runs; the innermost first.
 struct running_task {
     kmp_task* task;
-    bound_task* held;
+    task_binding* held;
     running_task* outer;
     int level;      ///< The nesting level of its region: a region that its body opens has another level.
     bool continues; ///< Untied, and resubmitted to the runtime for its next part.
 };
 
 /// The data behind a bound task.
-struct bound_task {
+struct task_binding {
     kmp_routine routine;        ///< The task's own routine, which the trampoline calls.
     omp_event_handle_t event{}; ///< Set by the first operation, if the operations complete the task; else
                                 ///< 0.
@@ -77,7 +77,7 @@ struct bound_task {
 /// The destination of MPI's status of an operation, written before the task can end; allocated with
 /// the operation, and deleted after the write.
 struct told_status {
-    bound_task* held;
+    task_binding* held;
     MPI_Status* status;
 };
 

@@ -34,7 +34,7 @@ omp_event_handle_t unpack(void* argument) noexcept {
 }
 
 /// Ends one of the operations that a task started in its body.
-void end_operation(bound_task& held) noexcept {
+void end_operation(task_binding& held) noexcept {
     // Not the last operation, or of a task that waits in place: `held` may be freed already.
     if (!held.note_ended()) {
         outstanding::of_process().note_ended();
@@ -59,7 +59,7 @@ void end_task(const commtask_status* status, void* argument) {
     if constexpr (By == ending::serial) {
         static_cast<serial_start*>(argument)->end();
     } else if constexpr (By == ending::held) {
-        end_operation(*static_cast<bound_task*>(argument));
+        end_operation(*static_cast<task_binding*>(argument));
     } else if constexpr (By == ending::told) {
         const std::unique_ptr<told_status> told(static_cast<told_status*>(argument));
         *told->status = status->mpi;

@@ -31,7 +31,7 @@ constexpr std::uint32_t flag_parent_is_implicit = 1U << 31U;
 enum class ending {
     event,  ///< The event, packed by pack().
     serial, ///< The thread of a team of one: a serial_start.
-    held,   ///< The last of the task's operations: a bound_task.
+    held,   ///< The last of the task's operations: a task_binding.
     told,   ///< As held, after MPI's status is written: a told_status.
 };
 

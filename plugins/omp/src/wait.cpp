@@ -126,7 +126,7 @@ void hold_creator_back() noexcept {
 
 bool may_not_progress() noexcept { return n_nested == most_nested || holds_mutex(); }
 
-void wait_in_place(const bound_task& held) noexcept {
+void wait_in_place(const task_binding& held) noexcept {
     (void)wait_until([&] { return !held.has_operations(); }, !holds_mutex());
     // If this thread may not make progress: the lane is being finalized, or the thread is inside a
     // progress call already.

@@ -12,7 +12,7 @@ namespace commtask::omp {
 
 /// Waits for the operations of a task whose completion cannot be delayed; the thread makes
 /// progress, and runs tasks.
-void wait_in_place(const bound_task& held) noexcept;
+void wait_in_place(const task_binding& held) noexcept;
 
 /// Waits until a number is 0, or this thread may not wait: the thread makes progress, and runs
 /// tasks.

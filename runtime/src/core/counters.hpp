@@ -67,11 +67,11 @@ struct lane_stats {
     time_distribution in_flight;   ///< From the start to MPI's completion.
     /// From MPI's completion to the waiting thread's first instruction.
     time_distribution unblock;
-    std::uint64_t worker_busy_ns = 0; ///< The worker's time in progress calls that moved something.
-    std::uint64_t worker_life_ns = 0; ///< The worker's time from start to end.
-    std::uint64_t worker_used_ns = 0; ///< The worker's time on the processor.
-    std::uint64_t worker_timed_waits = 0;    ///< Timed waits with something in flight.
-    std::uint64_t worker_rung = 0;    ///< Timed waits that another rank of the node ended.
+    std::uint64_t worker_busy_ns = 0;     ///< The worker's time in progress calls that moved something.
+    std::uint64_t worker_life_ns = 0;     ///< The worker's time from start to end.
+    std::uint64_t worker_used_ns = 0;     ///< The worker's time on the processor.
+    std::uint64_t worker_timed_waits = 0; ///< Timed waits with something in flight.
+    std::uint64_t worker_rung = 0;        ///< Timed waits that another rank of the node ended.
     /// Workers of other ranks of the node that this lane has woken.
     std::uint64_t rang = 0;
     std::uint64_t worker_sleeps = 0; ///< How often the worker blocked because there was no work.
