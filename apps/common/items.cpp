@@ -9,28 +9,30 @@
 
 namespace miniapp {
 
-message receive(double* into, int count, int peer, int tag, MPI_Comm comm) {
-    return {commtask_op_recv(into, count, MPI_DOUBLE, peer, tag, comm),
-            [=](MPI_Request* request) { MPI_Irecv(into, count, MPI_DOUBLE, peer, tag, comm, request); },
+message receive(void* into, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) {
+    return {commtask_op_recv(into, count, type, peer, tag, comm),
+            [=](MPI_Request* request) { MPI_Irecv(into, static_cast<int>(count), type, peer, tag, comm, request); },
             message::kind::receive};
 }
 
-message send(const double* from, int count, int peer, int tag, MPI_Comm comm) {
-    return {commtask_op_send(from, count, MPI_DOUBLE, peer, tag, comm),
-            [=](MPI_Request* request) { MPI_Isend(from, count, MPI_DOUBLE, peer, tag, comm, request); },
+message send(const void* from, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) {
+    return {commtask_op_send(from, count, type, peer, tag, comm),
+            [=](MPI_Request* request) { MPI_Isend(from, static_cast<int>(count), type, peer, tag, comm, request); },
             message::kind::send};
 }
 
+message start(const commtask::plan& of) { return {.operation = commtask_op_plan(of.native()), .plan = &of}; }
+
 int item_list::add(part when, message what) {
     const auto id = static_cast<int>(items_.size());
-    items_.push_back({id, n_stages_, when, std::move(what), {}, {}});
+    items_.push_back({.id = id, .stage = n_stages_, .when = when, .through = std::move(what)});
     return id;
 }
 
-int item_list::add(part when, std::function<void()> work, int together) {
+int item_list::add_work(part when, std::function<void(int)> work, int together) {
     auto id = static_cast<int>(items_.size());
     if (together >= 0) id = together_.try_emplace({when, together}, id).first->second;
-    if (id == static_cast<int>(items_.size())) items_.push_back({id, n_stages_, when, {}, {}, {}});
+    if (id == static_cast<int>(items_.size())) items_.push_back({.id = id, .stage = n_stages_, .when = when});
     items_[id].works.push_back(std::move(work));
     return id;
 }
@@ -82,7 +84,14 @@ void item_list::end(bool is_round) {
         item& each = sorted.emplace_back(std::move(items_[order[k]]));
         each.id = place[order[k]];
         each.stage %= n_stages_;
-        for (int& other : each.after) other = place[other];
+        for (std::vector<int>* const others : {&each.after, &each.before}) {
+            for (int& other : *others) other = place[other];
+        }
+        // What comes behind it in the list was there in the round before.
+        std::ranges::sort(each.after);
+        const auto last = std::ranges::lower_bound(each.after, each.id);
+        each.before.insert(each.before.end(), last, each.after.end());
+        each.after.erase(last, each.after.end());
     }
     items_ = std::move(sorted);
     parts_.resize(n_stages_);

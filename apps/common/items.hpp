@@ -4,11 +4,12 @@
 // it brings one description for all modes, whose order alone is a correct way too.
 #pragma once
 
-#include <commtask/commtask.h>
+#include <commtask/commtask.hpp>
 
 #include <mpi.h>
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,17 +21,26 @@ namespace miniapp {
 
 /// What MPI is asked for, in both forms.
 struct message {
-    enum class kind : std::uint8_t { other, receive, send };
+    enum class kind : std::uint8_t {
+        other,
+        receive,
+        send,
+        member, ///< Of a plan that another item starts: nobody starts it, and it ends by itself. Mode tbb only.
+        let_go, ///< Of members that are held: `natively` does it at once. Modes with barriers only.
+    };
     commtask_op operation;
     std::function<void(MPI_Request*)> natively = {};
     kind what = kind::other;
     /// In MPI's form, part of waiting for it: what must follow before the data can be read.
     std::function<void()> then = {};
+    const commtask::plan* plan = nullptr; ///< That the operation starts, or the member belongs to.
+    std::size_t member = 0;
 };
 
-/// Of `count` doubles.
-message receive(double* into, int count, int peer, int tag, MPI_Comm comm);
-message send(const double* from, int count, int peer, int tag, MPI_Comm comm);
+message receive(void* into, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm);
+message send(const void* from, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm);
+/// Its start, and the end of all its members.
+message start(const commtask::plan& of);
 
 /// The parts of a stage, in their order. Messages are in `receive` and `send`, work in the others.
 enum class part : std::uint8_t {
@@ -48,13 +58,14 @@ struct item {
     int id; ///< Its place in the list.
     int stage;
     part when;
-    std::optional<message> through;           ///< None: `works` are to be done.
-    std::vector<std::function<void()>> works; ///< Throw nothing.
-    /// Items that must have ended, in the same round if they come before this one, else in the round before.
-    std::vector<int> after;
+    std::optional<message> through{};              ///< None: `works` are to be done.
+    std::vector<std::function<void(int)>> works{}; ///< Get the number of the thread.
+    std::vector<int> after{};                      ///< Items that must have ended, all before this one.
+    std::vector<int> before{};                     ///< The same, of the round before.
+    int urgency = -1;                              ///< The largest first; -1: what the part says.
     [[nodiscard]] bool is_message() const { return through.has_value(); }
-    void work() const {
-        for (const auto& each : works) each();
+    void work(int thread) const {
+        for (const auto& each : works) each(thread);
     }
 };
 
@@ -68,11 +79,24 @@ public:
 
     int add(part when, message what);
     /// Work of a stage and part with the same number `together` is one item; -1: it is one by itself.
-    int add(part when, std::function<void()> work, int together = -1);
+    template <class Work>
+        requires std::invocable<Work&> || std::invocable<Work&, int>
+    int add(part when, Work work, int together = -1) {
+        if constexpr (std::invocable<Work&, int>) {
+            return add_work(when, std::move(work), together);
+        } else {
+            return add_work(when, [work = std::move(work)](int) mutable { work(); }, together);
+        }
+    }
     /// Of an item of this stage.
     void reads(int id, const name& what);
     void writes(int id, const name& what);
     void wait_for(int id, const std::vector<int>& others);
+    /// For what those items were in the round before, wherever they are in the list.
+    void wait_for_last(int id, std::vector<int> others) {
+        items_[static_cast<std::size_t>(id)].before = std::move(others);
+    }
+    void set_urgency(int id, int urgency) { items_[static_cast<std::size_t>(id)].urgency = urgency; }
     void end_stage();
     /// When all is added. `is_round`: two rounds were; one is kept, and comes again and again.
     void end(bool is_round);
@@ -86,6 +110,8 @@ public:
     [[nodiscard]] int n_messages() const;
 
 private:
+    int add_work(part when, std::function<void(int)> work, int together);
+
     struct use {
         int stage = -1; ///< Of the writers.
         std::vector<int> before, writers, readers;

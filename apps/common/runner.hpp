@@ -33,7 +33,7 @@ protected:
     [[nodiscard]] const item_list& list() const { return list_; }
     /// Does an item's work on this thread of the team.
     void work(const item& of, int thread) {
-        (of.when == part::core ? core_ : other_).add(thread, [&] { of.work(); });
+        (of.when == part::core ? core_ : other_).add(thread, [&] { of.work(thread); });
     }
 
 private:
@@ -45,16 +45,27 @@ private:
 
 /// The items outlive the runner.
 using make_runner = std::unique_ptr<runner>(const item_list& on, int n_cores);
+make_runner make_plain;    ///< One thread, message by message in MPI's own calls, nothing overlapped.
 make_runner make_baseline; ///< All cores compute the parts of a stage one after the other, the master posts and waits.
-make_runner make_offload;  ///< Baseline's shape on one core less; the worker calls MPI.
+make_runner make_commself; ///< Baseline's shape on one core less, beside a thread that waits inside MPI.
+make_runner make_offload;  ///< The same, the worker calls MPI.
 make_runner make_omp;      ///< OpenMP tasks, no barrier between stages.
-make_runner make_tbb;      ///< A oneTBB flow graph of one round, made once. Where the build has oneTBB.
+make_runner make_tbb;      ///< A oneTBB flow graph, made once, no barrier either. Where the build has oneTBB.
+
+/// Baseline, whose master calls MPI_Iprobe after every so many of its items of the core.
+std::unique_ptr<runner> make_iprobe(const item_list& on, int n_cores, MPI_Comm comm, int every);
+using part_order = std::array<part, n_parts>;
+inline constexpr part_order usual_order{part::receive, part::prepare, part::send, part::core,
+                                        part::edge,    part::unpack,  part::shell};
+/// Offload with the parts of a stage in another order.
+std::unique_ptr<runner> make_offload_in_order(const item_list& on, int n_cores, const part_order& order);
 
 /// For other modes: messages by MPI's own calls.
 class mpi_messages {
 public:
     void start(item_list::group some);
     void wait();
+    void after_core() {}
 
 private:
     std::vector<MPI_Request> requests_;
@@ -63,6 +74,10 @@ private:
 
 /// For other modes: posts messages of a stage; their tasks come behind those in `tasks`.
 void post(item_list::group messages, std::vector<commtask_t>& tasks);
+
+/// Seconds that the messages of a stage take by MPI's own calls when nothing else happens: the yardstick of the overlap column.
+/// Collective.
+double message_seconds(const item_list& of, MPI_Comm comm);
 
 struct mode : mode_facts {
     make_runner* make;

@@ -84,8 +84,8 @@ level::level(const domain& whole, int depth, bool is_aggregated, const lane_choi
             with.sent.resize(each * face);
             with.received.resize(each * face);
             const int n_cells = static_cast<int>(each * face);
-            with.send = miniapp::send(with.sent.data(), n_cells, *peer, tag(side ^ 1), comm(side ^ 1));
-            with.receive = miniapp::receive(with.received.data(), n_cells, *peer, tag(side), comm(side));
+            with.send = miniapp::send(with.sent.data(), n_cells, MPI_DOUBLE, *peer, tag(side ^ 1), comm(side ^ 1));
+            with.receive = miniapp::receive(with.received.data(), n_cells, MPI_DOUBLE, *peer, tag(side), comm(side));
             links.push_back(std::move(with));
         }
     }
@@ -247,7 +247,7 @@ public:
         const int solve = to_.add(part::unpack, [of, &whole] {
             of->of_bottom_.unpacked += bits_of_sums(whole.b);
             start_from_zero(whole, 0, whole.whole_box());
-            for (const miniapp::item& each : of->bottom_->items_.items()) each.work();
+            for (const miniapp::item& each : of->bottom_->items_.items()) each.work(0);
             whole.fill_ghosts(0);
         });
         to_.wait_for(solve, {sum});

@@ -157,12 +157,12 @@ void halo::add_messages(miniapp::item_list& to, int step) {
         // With a window messages of nothing are the notifications.
         const int n_coming = has_window ? 0 : n_coming_[now][side];
         const int n_leaving = has_window ? 0 : n_leaving_[now][side];
-        to.writes(
-            to.add(part::receive, miniapp::receive(incoming(step, side), n_coming, peer, tag_of(step, side), cart_)),
-            {comes, now, side});
-        to.reads(
-            to.add(part::send, miniapp::send(outgoing(step, side), n_leaving, peer, tag_of(step, side ^ 1), cart_)),
-            {leaves, now, side});
+        to.writes(to.add(part::receive,
+                         miniapp::receive(incoming(step, side), n_coming, MPI_DOUBLE, peer, tag_of(step, side), cart_)),
+                  {comes, now, side});
+        to.reads(to.add(part::send, miniapp::send(outgoing(step, side), n_leaving, MPI_DOUBLE, peer,
+                                                  tag_of(step, side ^ 1), cart_)),
+                 {leaves, now, side});
     });
 }
 
@@ -173,14 +173,12 @@ void halo::do_ring(int step) {
 }
 
 // What a step reads and writes has two names, of even and odd steps.
-void halo::add_steps(miniapp::item_list& to, bool is_computing) {
+void halo::add_steps(miniapp::item_list& to) {
     for (int step = 0; step < 4; ++step) {
         const int now = step & 1;
         add_messages(to, step);
-        const int n_bands = is_computing ? on_.n_bands() : 0;
-        const int own = to.add(part::edge, [this, step, is_computing] {
-            if (is_computing) do_ring(step);
-        });
+        const int n_bands = on_.n_bands();
+        const int own = to.add(part::edge, [this, step] { do_ring(step); });
         for (int band = 0; band < n_bands; ++band) {
             const int id = to.add(part::core, [this, step, band] { on_.compute_band(step, band); });
             for (int beside = std::max(0, band - 1); beside < std::min(n_bands, band + 2); ++beside)

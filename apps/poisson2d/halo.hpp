@@ -28,9 +28,8 @@ public:
     /// Of this rank: what was unpacked and had not been packed, or the reverse, since it was asked for; of all ranks together 0 unless a
     /// halo was changed. What was packed last has not been sent.
     std::uint64_t left_of_messages();
-    /// Two rounds of two steps: what they send, and what must have come before the ring is computed. Without `is_computing` the
-    /// messages alone.
-    void add_steps(miniapp::item_list& to, bool is_computing);
+    /// Two rounds of two steps: what they send, and what must have come before the ring is computed.
+    void add_steps(miniapp::item_list& to);
 
 private:
     enum : int { leaves, announced, comes, ring, bands }; ///< Names of what items read and write.

@@ -69,23 +69,11 @@ miniapp::memory_need memory(const options& o, int /*rank*/) {
             "--points " + to_string(o.whole.points), "use more nodes or a smaller grid"};
 }
 
-/// Seconds that a step's halos take by messages when nothing is computed; before the mode's runs, while nothing but this thread
-/// is in MPI.
-double halos_alone(domain& on, MPI_Comm cart) {
-    constexpr int n = 40;
-    halo by(on, halo_kind::p2p, cart, false);
-    miniapp::item_list messages;
-    by.add_steps(messages, false);
-    const auto runner = miniapp::make_baseline(messages, 1);
-    by.barrier();
-    return miniapp::largest_of(runner->run(n).total, cart) / n;
-}
-
 /// What the steps give by plain messages: the fingerprint.
 std::uint64_t by_plain_messages(domain& on, const options& o, MPI_Comm cart) {
     halo by(on, halo_kind::p2p, cart, false);
     miniapp::item_list steps;
-    by.add_steps(steps, true);
+    by.add_steps(steps);
     const auto runner = miniapp::make_baseline(steps, o.n_cores);
     on.reset();
     by.pack(0);
@@ -99,13 +87,17 @@ miniapp::outcome run(const options& o, int rank) {
     MPI_Comm cart = MPI_COMM_NULL;
     MPI_Cart_create(MPI_COMM_WORLD, 2, o.whole.grid.data(), is_periodic.data(), 0, &cart);
     domain on(o.whole, cart);
-    const double alone = halos_alone(on, cart);
+    // By messages, while nothing but this thread is in MPI.
+    halo plain(on, halo_kind::p2p, cart, false);
+    miniapp::item_list messages_alone;
+    plain.add_steps(messages_alone);
+    const double alone = miniapp::message_seconds(messages_alone, cart);
     std::vector<miniapp::phase_times> mine;
     miniapp::run_prints prints;
     miniapp::run_prints messages;
     halo by(on, o.by, cart, how.has_worker);
     miniapp::item_list steps;
-    by.add_steps(steps, true);
+    by.add_steps(steps);
     const auto runner = how.make(steps, o.n_cores);
     const auto one_run = [&](int n_steps) {
         on.reset();

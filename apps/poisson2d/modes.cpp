@@ -35,7 +35,7 @@ private:
     void communicate(int stage) {
         for (const part when : {part::receive, part::send}) messages_.start(list().of(stage, when));
         messages_.wait();
-        for (const item& each : list().of(stage, part::edge)) each.work();
+        for (const item& each : list().of(stage, part::edge)) each.work(0);
     }
 
     void compute(int stage) {

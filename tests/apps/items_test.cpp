@@ -64,7 +64,7 @@ TEST(Items, WithANumberInCommonAreOne) {
     list.end_stage();
     list.end(false);
     ASSERT_EQ(list.items().size(), 3U);
-    list.items().front().work();
+    list.items().front().work(0);
     EXPECT_EQ(n_done, 2);
 }
 
@@ -80,8 +80,10 @@ TEST(Items, OfARoundWaitForThoseOfTheRoundBefore) {
     list.end(true);
     EXPECT_EQ(list.n_stages(), 2);
     ASSERT_EQ(list.items().size(), 2U);
-    EXPECT_EQ(after(list, 0), std::vector{1}); // comes behind it in the list: of the round before
+    EXPECT_EQ(list.items()[0].before, std::vector{1}); // comes behind it in the list
+    EXPECT_EQ(after(list, 0), std::vector<int>{});
     EXPECT_EQ(after(list, 1), std::vector{0});
+    EXPECT_EQ(list.items()[1].before, std::vector<int>{});
 }
 
 } // namespace

@@ -29,7 +29,7 @@ result run(const miniapp::mode& how, halo_kind kind, problem whole, int n_cores,
     domain on(whole, cart);
     halo by(on, kind, cart, how.has_worker);
     miniapp::item_list steps;
-    by.add_steps(steps, true);
+    by.add_steps(steps);
     on.reset();
     by.pack(0);
     by.barrier();
