@@ -19,15 +19,6 @@ namespace {
 constexpr int scaling_hops = 16;
 constexpr std::uint64_t chi_seed = 1;
 
-/// Both halves of D: even from odd and odd from even.
-std::array<hop_step, 2> whole_operator(const field& in, field& out) { return {{{&in, &out, 0, 1}, {&in, &out, 1, 1}}}; }
-
-std::vector<hop_step> chain(field& work, int hops, double scale) {
-    std::vector<hop_step> steps;
-    for (int h = 0; h < hops; ++h) steps.push_back({&work, &work, h % 2, scale});
-    return steps;
-}
-
 void copy(field& to, const field& from) {
     for (std::size_t parity = 0; parity < 2; ++parity) {
         std::memcpy(to.parity[parity].data(), from.parity[parity].data(), from.parity[parity].size());
@@ -58,7 +49,7 @@ std::vector<MPI_Comm> spread(miniapp::lane_comms& lanes, const stencil& on) {
 
 /// Factor that keeps the chain's norm about constant, from `work` as it is after some hops.
 double chain_scale(exchange& plain, const checker& checks, field& work) {
-    plain.run(chain(work, scaling_hops, 0.25));
+    plain.run(work, work, scaling_hops, 0.25);
     const double growth = std::sqrt(checks.norm2(work, 1) / checks.norm2(work, 0)) * 4;
     // A float, so that both precisions use exactly the same number.
     return static_cast<float>(1 / growth);
@@ -116,36 +107,34 @@ run_report run(const options& settings, MPI_Comm comm) {
     const int hops = 2 * settings.iterations;
     std::uint64_t expected_fingerprint = 0;
     {
-        const auto plain = make_exchange(mode::plain, *on, exchange_settings);
-        report.scale = chain_scale(*plain, checks, work);
+        exchange plain(mode::plain, *on, exchange_settings);
+        report.scale = chain_scale(plain, checks, work);
         if (settings.check != check_level::none) {
             copy(work, psi);
-            plain->run(chain(work, hops, report.scale));
+            plain.run(work, work, hops, report.scale);
             expected_fingerprint = checks.fingerprint(work);
         }
+        report.message_seconds = plain.message_seconds();
     }
-    report.message_seconds = measure_messages(*on, comm);
     report.peak_gflops = miniapp::measure_peak_gflops();
 
     std::vector<phase_times> times;
     miniapp::run_prints prints;
     {
-        const auto active = make_exchange(settings.which, *on, exchange_settings);
-        report.compute_threads = active->compute_threads();
-        report.cores = active->cores() + lanes.n_more_lanes();
-        active->run(whole_operator(psi, d_psi));
-        active->run(whole_operator(chi, d_g5_chi));
-        const auto warm_up = chain(work, std::min(hops, 20), report.scale);
-        const auto timed = chain(work, hops, report.scale);
+        exchange active(settings.which, *on, exchange_settings);
+        report.compute_threads = active.compute_threads();
+        report.cores = active.cores() + lanes.n_more_lanes();
+        active.run(psi, d_psi, 2, 1);
+        active.run(chi, d_g5_chi, 2, 1);
         copy(work, psi);
-        active->run(warm_up);
+        active.run(work, work, std::min(hops, 20), report.scale);
         for (int k = 0; k < settings.repeats; ++k) {
             copy(work, psi);
-            active->barrier();
-            times.push_back(active->run(timed));
+            active.barrier();
+            times.push_back(active.run(work, work, hops, report.scale));
             prints.add(on->local_fingerprint(work));
         }
-        active->barrier();
+        active.barrier();
     }
 
     report.repeats = miniapp::per_step(times, hops, comm);

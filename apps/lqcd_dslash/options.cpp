@@ -111,9 +111,7 @@ miniapp::memory_need memory(const options& values) {
         // Half a spinor for each site of two faces, to send and to receive.
         if (geom.communicated[mu]) reals += volume / geom.local_extent(mu) * 2 * 12 * 2;
     }
-    constexpr double n_chains = 2; // the plain one's list of hops and the timed one's
-    return {reals * real_bytes + n_chains * 2.0 * values.iterations * sizeof(hop_step),
-            "lattice " + to_string(*values.lattice), "use more nodes or a smaller lattice"};
+    return {reals * real_bytes, "lattice " + to_string(*values.lattice), "use more nodes or a smaller lattice"};
 }
 
 } // namespace dslash

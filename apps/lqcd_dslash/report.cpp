@@ -61,8 +61,8 @@ nlohmann::ordered_json tell(const run_report& r) {
                                {"check", check_names[static_cast<std::size_t>(s.check)]}};
     if (s.check != check_level::none) all["golden"] = golden_json(r);
     all["fingerprint"] = miniapp::fingerprint_text(r.fingerprint);
-    miniapp::tell_times(all, std::ranges::find(modes(), s.which, &mode_description::which)->name, r.repeats,
-                        sent > 0 ? r.message_seconds : 0, {.step = "hop"}, [&](const timing& one) {
+    miniapp::tell_times(all, describe(s.which).name, r.repeats, sent > 0 ? r.message_seconds : 0, {.step = "hop"},
+                        [&](const timing& one) {
                             return nlohmann::ordered_json{{"gflops", r.gflops(one)}, {"peak_ratio", r.peak_ratio(one)}};
                         });
     return all;

@@ -31,7 +31,7 @@ struct local_operator {
         : comm(comm_), links(links_),
           geom(make_geometry(lattice, choose_grid(lattice, size_of(comm)).value(), rank_in(comm), force_comm)),
           on(make_stencil(geom, options)), checks{*on, comm, links},
-          plain(make_exchange(mode::plain, *on, {.comm = comm})) {
+          plain(std::make_unique<exchange>(mode::plain, *on, exchange_options{.comm = comm})) {
         on->set_links(links);
     }
 
@@ -43,8 +43,7 @@ struct local_operator {
 
     field hopping(const field& in) const {
         field out = on->make_field();
-        const std::array<hop_step, 2> steps{{{&in, &out, 0, 1}, {&in, &out, 1, 1}}};
-        plain->run(steps);
+        plain->run(in, out, 2, 1);
         return out;
     }
 

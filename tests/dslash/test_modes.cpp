@@ -20,11 +20,9 @@ std::uint64_t fingerprint_of_chain(mode which, MPI_Comm comm, const stencil_opti
                                    bool force_comm) {
     const local_operator d(lattice, random_links(lattice), options, comm, force_comm);
     field work = d.make(random_spinor(lattice));
-    std::vector<hop_step> steps;
-    for (int h = 0; h < n_hops; ++h) steps.push_back({&work, &work, h % 2, scale});
-    const auto active = make_exchange(which, *d.on, {.comm = comm, .n_cores = n_cores, .probe_every = 1});
-    active->run(steps);
-    active->barrier();
+    exchange active(which, *d.on, {.comm = comm, .n_cores = n_cores, .probe_every = 1});
+    active.run(work, work, n_hops, scale);
+    active.barrier();
     return d.checks.fingerprint(work);
 }
 
@@ -37,8 +35,7 @@ class Modes : public testing::TestWithParam<setting> {};
 
 TEST_P(Modes, GiveTheBitsOfOneRankAlone) {
     const auto [which, n_cores] = GetParam();
-    const auto found = std::ranges::find(modes(), which, &mode_description::which);
-    const miniapp::runtime_session runtime(found->has_worker);
+    const miniapp::runtime_session runtime(describe(which).has_worker);
     for (const precision real : {precision::double_, precision::single}) {
         const std::uint64_t alone = fingerprint_of_chain(mode::plain, MPI_COMM_SELF, {.real = real}, 1, false);
         for (const bool force_comm : {false, true}) {
@@ -54,17 +51,13 @@ TEST_P(Modes, GiveTheBitsOfOneRankAlone) {
 const std::vector<setting> settings{
     {mode::plain, 1},   {mode::baseline, 1}, {mode::baseline, 3}, {mode::iprobe, 2}, {mode::commself, 2},
     {mode::offload, 1}, {mode::offload, 3},  {mode::omp, 1},      {mode::omp, 3},
-#if DSLASH_HAS_TBB
+#if MINIAPP_HAS_TBB
     {mode::tbb, 1},     {mode::tbb, 3},
 #endif
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Modes, testing::ValuesIn(settings), [](const auto& instance) {
-    std::string name;
-    for (const mode_description& m : modes()) {
-        if (m.which == instance.param.which) name = m.name;
-    }
-    return name + "_" + std::to_string(instance.param.n_cores) + "_cores";
+    return std::string(describe(instance.param.which).name) + "_" + std::to_string(instance.param.n_cores) + "_cores";
 });
 
 } // namespace

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reads what is worked out once from the neighbour table, so that each item waits for exactly the tiles and halos that it reads.
+// Halos are double-buffered by the parity of the hop: a receive waits for the readers of the hop before the last, a pack for its send.
+// With plans the receives of a hop are one item and its sends another, each send held until its face is packed; or all messages are
+// one, where the master waits for all of them anyway.
+#include "exchange.hpp"
+
+#include "common/runtime_session.hpp"
+
+#include <commtask/omp.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace dslash {
+
+using miniapp::item_list;
+using miniapp::message;
+using miniapp::part;
+using miniapp::require;
+
+namespace {
+
+constexpr int chunk_sites = 64; ///< Of a face: about a microsecond. Faces are cut so that every thread finds some.
+
+bool is_graph(mode which) { return which == mode::omp || which == mode::tbb; }
+
+std::unique_ptr<miniapp::runner> make_offload(const item_list& on, const exchange_options& o) {
+    miniapp::part_order order = miniapp::usual_order;
+    if (o.bad == bad_habit::late_pack) std::rotate(&order[1], &order[3], &order[4]);
+    if (o.bad == bad_habit::late_receive) std::rotate(&order[0], &order[1], &order[4]);
+    return miniapp::make_offload_in_order(on, o.n_cores, order);
+}
+
+template <miniapp::make_runner Make>
+std::unique_ptr<miniapp::runner> make(const item_list& on, const exchange_options& o) {
+    return Make(on, o.n_cores);
+}
+
+void insert(std::vector<int>& into, int value) {
+    if (std::ranges::find(into, value) == into.end()) into.push_back(value);
+}
+
+/// The tile that each vector site belongs to.
+std::vector<int> tile_of_site(const layout& shape, const parity_layout& table) {
+    std::vector<int> owner(static_cast<std::size_t>(shape.n_sites), -1);
+    for (std::size_t k = 0; k < table.tiles.size(); ++k) {
+        for (const std::int32_t site : table.tiles[k].sites) owner[site] = static_cast<int>(k);
+    }
+    return owner;
+}
+
+} // namespace
+
+const std::vector<mode_description>& modes() {
+    static const std::vector<mode_description> table{
+        {{"plain", MPI_THREAD_FUNNELED, false}, mode::plain, make<miniapp::make_plain>},
+        {{"baseline", MPI_THREAD_FUNNELED, false}, mode::baseline, make<miniapp::make_baseline>},
+        {{"iprobe", MPI_THREAD_FUNNELED, false},
+         mode::iprobe,
+         [](const item_list& on, const exchange_options& o) {
+             return miniapp::make_iprobe(on, o.n_cores, o.comm, o.probe_every);
+         }},
+        {{"commself", MPI_THREAD_MULTIPLE, false}, mode::commself, make<miniapp::make_commself>},
+        {{"offload", MPI_THREAD_SERIALIZED, true}, mode::offload, make_offload},
+        {{"omp", MPI_THREAD_SERIALIZED, true}, mode::omp, make<miniapp::make_omp>},
+#if MINIAPP_HAS_TBB
+        {{"tbb", MPI_THREAD_SERIALIZED, true}, mode::tbb, make<miniapp::make_tbb>},
+#endif
+    };
+    return table;
+}
+
+const mode_description& describe(mode which) {
+    const auto found = std::ranges::find(modes(), which, &mode_description::which);
+    if (found == modes().end()) throw std::logic_error("this build does not have that mode");
+    return *found;
+}
+
+exchange::exchange(mode which, stencil& on, const exchange_options& options)
+    : on_(on), options_(options), how_(describe(which)) {
+    if (how_.has_worker) require(commtask_comm_register(options.comm), "commtask_comm_register");
+    options_.is_held = options.is_held && which == mode::omp;
+    if (options_.is_held && commtask_omp_hold_check() != COMMTASK_OK) {
+        throw std::runtime_error(std::string("--hold: run lqcd_dslash_hold (") + commtask_omp_last_error() + ")");
+    }
+    const std::array both{faces(0), faces(1)};
+    // Bad habits are about single messages.
+    if (how_.has_worker && options.has_plan && options.bad == bad_habit::none && !both[0].empty()) {
+        for (const std::vector<face>& each : both) record(each);
+    }
+    for (int hop = 0; hop < 4; ++hop) {
+        const int parity = hop % 2;
+        add_hop(parity, both[parity], plans_.empty() ? nullptr : &*std::next(plans_.begin(), parity));
+        items_.end_stage();
+    }
+    items_.end(true);
+    runner_ = how_.make(items_, options_);
+}
+
+phase_times exchange::run(const field& in, field& out, int n_hops, double scale) {
+    in_ = &in;
+    out_ = &out;
+    scale_ = scale;
+    return runner_->run(n_hops);
+}
+
+void exchange::barrier() {
+    if (how_.has_worker) {
+        miniapp::worker_barrier(options_.comm);
+    } else {
+        MPI_Barrier(options_.comm);
+    }
+}
+
+int exchange::cores() const {
+    const bool has_thread = how_.has_worker || how_.which == mode::commself;
+    return has_thread ? std::max(2, options_.n_cores) : compute_threads();
+}
+
+/// Each parity has its tags, since messages of two hops are under way at once.
+std::vector<exchange::face> exchange::faces(int parity) const {
+    std::vector<face> all;
+    for (int d = 0; d < n_directions; ++d) {
+        const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
+        if (size == 0) continue;
+        const MPI_Comm comm = options_.lanes.empty() ? options_.comm : options_.lanes[all.size()];
+        const geometry& geom = on_.shape().geom;
+        const int tag = d + n_directions * parity;
+        all.push_back({d, miniapp::receive(on_.receive_buffer(parity, d), size, MPI_BYTE, geom.neighbour(d), tag, comm),
+                       miniapp::send(on_.send_buffer(parity, d), size, MPI_BYTE, geom.neighbour(d ^ 1), tag, comm)});
+    }
+    return all;
+}
+
+exchange::plans& exchange::record(const std::vector<face>& all) {
+    plans& made = plans_.emplace_back();
+    const auto post = [](const commtask_op& each) { require(commtask_post(&each, nullptr, nullptr), "commtask_post"); };
+    const auto post_receives = [&] {
+        for (const face& each : all) post(each.receive.operation);
+    };
+    if (is_graph(how_.which)) {
+        made.receives.record(post_receives);
+    } else {
+        made.first_send = all.size();
+    }
+    made.sends.record([&] {
+        if (made.first_send != 0) post_receives();
+        for (const face& each : all) post(each.send.operation);
+    });
+    for (std::size_t k = 0; k < all.size(); ++k) made.sends.hold(made.first_send + k);
+    return made;
+}
+
+void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned) {
+    const layout& shape = on_.shape();
+    const parity_layout& table = shape.parity[parity];
+    const std::vector<int> owner = tile_of_site(shape, shape.parity[1 - parity]);
+    const bool is_one_plan = planned != nullptr && !is_graph(how_.which);
+    const auto let_go = [planned](std::size_t k) { planned->sends.ready(planned->first_send + k); };
+    int receives = -1; // with plans
+    int sends = -1;
+    if (planned != nullptr) {
+        sends = items_.add(part::receive, miniapp::start(planned->sends));
+        receives = is_one_plan ? sends : items_.add(part::receive, miniapp::start(planned->receives));
+        items_.wait_for_last(sends, {sends});
+    }
+    if (is_one_plan) {
+        items_.add(part::send, message{.operation = {},
+                                       .natively =
+                                           [let_go, n = all.size()](MPI_Request*) {
+                                               for (std::size_t k = 0; k < n; ++k) let_go(k);
+                                           },
+                                       .what = message::kind::let_go});
+    }
+
+    std::array<int, n_directions> halo{};
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        const int d = all[k].direction;
+        halo[d] = receives;
+        if (planned == nullptr) halo[d] = items_.add(part::receive, all[k].receive);
+        if (planned != nullptr && how_.which == mode::tbb) {
+            message member{.operation = {}, .what = message::kind::member, .plan = &planned->receives, .member = k};
+            halo[d] = items_.add(part::receive, std::move(member));
+        }
+        std::vector<int> read;
+        for (const std::int32_t site : shape.parity[1 - parity].face[d]) insert(read, owner[site]);
+        std::vector<int> packs;
+        const int n_sites = on_.n_face_sites(parity, d);
+        const int n_at_once = is_graph(how_.which) ? n_sites : chunk_sites;
+        for (int first = 0; first < n_sites; first += n_at_once) {
+            const int last = std::min(n_sites, first + n_at_once);
+            const auto pack = [this, parity, d, first, last] { on_.pack(step(parity), d, first, last); };
+            if (planned != nullptr && !is_one_plan) {
+                packs.push_back(items_.add(part::prepare, [pack, let_go, k] {
+                    pack();
+                    let_go(k);
+                }));
+            } else if (options_.is_held) {
+                // A refusal is counted among the errors, which end the run.
+                packs.push_back(items_.add(part::prepare, [pack, send = all[k].send.operation] {
+                    pack();
+                    static_cast<void>(commtask_omp_hold(send));
+                }));
+            } else {
+                packs.push_back(items_.add(part::prepare, pack));
+            }
+            for (const int tile : read) items_.reads(packs.back(), {1 - parity, tile, 0});
+        }
+        int last = sends;
+        if (planned == nullptr && !options_.is_held) {
+            last = items_.add(part::send, all[k].send);
+            items_.wait_for(last, packs);
+        }
+        for (const int pack : packs) items_.wait_for_last(pack, {last >= 0 ? last : pack});
+    }
+
+    std::vector<std::vector<int>> readers(n_directions);
+    for (std::size_t k = 0; k < table.tiles.size(); ++k) {
+        const tile& which = table.tiles[k];
+        std::vector<int> read;
+        for (const std::int32_t site : which.sites) {
+            for (int d = 0; d < n_directions; ++d) {
+                const std::uint32_t entry = table.neighbours[static_cast<std::size_t>(site) * n_directions + d];
+                if (static_cast<hop_kind>(entry & hop_entry::kind_mask) != hop_kind::halo)
+                    insert(read, owner[entry >> hop_entry::site_shift]);
+            }
+        }
+        const int id = items_.add(which.halos == 0 ? part::core : part::shell,
+                                  [this, parity, &which] { on_.compute(step(parity), which); });
+        for (const int each : read) items_.reads(id, {1 - parity, each, 0});
+        items_.writes(id, {parity, static_cast<int>(k), 0});
+        for (int d = 0; d < n_directions; ++d) {
+            if ((which.halos >> d & 1) == 0) continue;
+            items_.wait_for(id, {halo[d]});
+            readers[d].push_back(id);
+        }
+    }
+    std::vector<int> all_readers{receives};
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        const std::vector<int>& mine = readers[all[k].direction];
+        if (planned == nullptr) items_.wait_for_last(halo[all[k].direction], mine);
+        for (const int reader : mine) insert(all_readers, reader);
+    }
+    if (planned != nullptr && !is_one_plan) items_.wait_for_last(receives, all_readers);
+}
+
+} // namespace dslash
