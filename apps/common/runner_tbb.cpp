@@ -53,7 +53,7 @@ public:
 private:
     struct nodes {
         explicit nodes(tbb_runner& of)
-            : work(graph, flow::unlimited,
+            : work(graph, of.is_ordered_ ? static_cast<std::size_t>(of.compute_threads()) : flow::unlimited,
                    ct::traced("item", [&of](const turn& at, ports& to) { of.work_at(at, to); })),
               // Where there is an order, messages are posted before the next item works.
               message(
@@ -70,6 +70,7 @@ private:
                 flow::make_edge(flow::output_port<0>(*each), work);
                 flow::make_edge(flow::output_port<1>(*each), message);
             }
+            flow::make_edge(failed, ended);
             watch(message);
             for (const item& each : of.list().items()) {
                 if (!each.is_message() || each.through->what != message::kind::member) continue;

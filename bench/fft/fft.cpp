@@ -45,7 +45,7 @@ struct place {
 /// The schedules that are graphs of tasks.
 const std::vector<std::pair<const char*, tiled::mode>> graphs{
     {"SOI omp", tiled::mode::omp},
-#if TILED_HAS_TBB
+#if MINIAPP_HAS_TBB
     {"SOI tbb", tiled::mode::tbb},
 #endif
 };

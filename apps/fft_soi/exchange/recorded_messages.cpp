@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording, in the order of messages.hpp: what is sent chunk by chunk, so that a chunk's members stand side by side. Works are known
-// by identity, as in schedule_persistent.cpp, although here no other rank need find the same answer.
+// Recording, in the order of messages.hpp: what is sent chunk by chunk, so that a chunk's members stand side by side.
 #include "exchange/recorded_messages.hpp"
-
-#include <algorithm>
 
 namespace tiled {
 
@@ -21,7 +18,7 @@ void record(const outgoing_message& one, MPI_Comm comm) {
 } // namespace
 
 recorded_messages::recorded_messages(work& of, MPI_Comm comm)
-    : identity_(of.identity()), n_per_chunk_(static_cast<std::size_t>(of.sizes().n_segments * of.sizes().n_peers())) {
+    : n_per_chunk_(static_cast<std::size_t>(of.sizes().n_segments * of.sizes().n_peers())) {
     if (halo_travels(of)) {
         halo_.record([&] {
             record(incoming_halo(of), comm);
@@ -48,13 +45,6 @@ recorded_messages::recorded_messages(work& of, MPI_Comm comm)
 void recorded_messages::chunk_is_made(int chunk) {
     const std::size_t first = static_cast<std::size_t>(chunk) * n_per_chunk_;
     for (std::size_t member = first; member < first + n_per_chunk_; ++member) sends_.pready(member);
-}
-
-recorded_messages& recorded_works::of(work& which) {
-    const auto found = std::ranges::find(known_, which.identity(), &recorded_messages::identity);
-    if (found != known_.end()) return *found;
-    if (known_.size() == most) known_.pop_front();
-    return known_.emplace_back(which, comm_);
 }
 
 } // namespace tiled

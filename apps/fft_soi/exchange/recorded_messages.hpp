@@ -9,8 +9,6 @@
 #include <commtask/commtask.hpp>
 
 #include <cstddef>
-#include <list>
-#include <memory>
 #include <vector>
 
 namespace tiled {
@@ -19,7 +17,6 @@ class recorded_messages {
 public:
     recorded_messages(work& of, MPI_Comm comm);
 
-    const std::shared_ptr<const void>& identity() const { return identity_; }
     /// The halo both ways; empty where it does not travel.
     commtask::plan& halo() { return halo_; }
     /// What a segment receives.
@@ -30,25 +27,10 @@ public:
     void chunk_is_made(int chunk);
 
 private:
-    std::shared_ptr<const void> identity_; ///< Kept, so that no later work can be taken for this one.
     std::size_t n_per_chunk_;
     commtask::plan halo_;
     std::vector<commtask::plan> segments_;
     commtask::plan sends_; ///< Chunk by chunk.
-};
-
-/// Those of the works that ran last: six-step has three, the rest is for transforms in turn.
-class recorded_works {
-public:
-    explicit recorded_works(MPI_Comm comm) : comm_(comm) {}
-    /// Records them if they are not known. Between runs.
-    recorded_messages& of(work& which);
-
-private:
-    static constexpr std::size_t most = 8;
-
-    MPI_Comm comm_;
-    std::list<recorded_messages> known_; ///< Oldest first.
 };
 
 } // namespace tiled

@@ -54,10 +54,10 @@ public:
         }
         return times;
     }
-    /// Of a graph of tasks: what is neither work nor creation is waiting, for messages or for pieces of other threads.
-    phase_times finish_tasks(const traffic& sent, std::vector<span>* trace) const {
+    /// Of a graph of tasks that took `posting` seconds to post its messages: what is neither work nor creation is waiting, for messages or for pieces of other threads.
+    phase_times finish_tasks(const traffic& sent, std::vector<span>* trace, double posting) const {
         phase_times times = finish(sent, trace);
-        times.post /= static_cast<double>(workers_.size());
+        times.post = times.post / static_cast<double>(workers_.size()) + posting;
         times.wait = std::max(0.0, times.total - times.internal - times.external - times.post);
         return times;
     }

@@ -24,7 +24,7 @@ const std::vector<mode_description>& modes() {
         {{"commself", MPI_THREAD_MULTIPLE, false}, mode::commself, make_commself_schedule},
         {{"offload", MPI_THREAD_SERIALIZED, true}, mode::offload, make_offload_schedule},
         {{"omp", MPI_THREAD_SERIALIZED, true}, mode::omp, make_omp_schedule},
-#if TILED_HAS_TBB
+#if MINIAPP_HAS_TBB
         {{"tbb", MPI_THREAD_SERIALIZED, true}, mode::tbb, make_tbb_schedule},
 #endif
     };

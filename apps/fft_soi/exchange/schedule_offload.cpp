@@ -88,12 +88,12 @@ private:
 /// The same messages as plans.
 class planned_transport final : public transport {
 public:
-    explicit planned_transport(MPI_Comm comm) : comm_(comm), works_(comm) {}
+    explicit planned_transport(MPI_Comm comm) : comm_(comm) {}
 
     void begin(work& of) override {
         of_ = &of;
         sent_ = {};
-        now_ = &works_.of(of);
+        now_ = &plans_.of(of, comm_);
         if (halo_travels(of)) {
             halo_ = now_->halo().start();
             count(outgoing_halo(of), sent_);
@@ -126,7 +126,7 @@ private:
     }
 
     MPI_Comm comm_;
-    recorded_works works_;
+    kept_for_works<recorded_messages> plans_;
     work* of_ = nullptr;
     recorded_messages* now_ = nullptr;
     traffic sent_;

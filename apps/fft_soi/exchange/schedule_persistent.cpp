@@ -6,19 +6,30 @@
 #include "exchange/messages.hpp"
 
 #include <algorithm>
-#include <list>
-#include <memory>
 #include <numeric>
+#include <utility>
 
 namespace tiled {
 
 namespace {
 
-/// The requests of one work. They belong to places in memory, so they serve again for the same work only. All ranks must
-/// find the same answer to "is it known?", since partitioned requests are matched when they are made: hence by identity,
-/// not by addresses that one rank's memory may have had before and another's not.
+/// The requests of one work. They belong to places in memory, so they serve again for the same work only; and partitioned ones are
+/// matched when they are made, so all ranks must make them at the same time.
 struct request_plan {
-    std::shared_ptr<const void> of; ///< Kept, so that no later work can be taken for this one.
+    explicit request_plan(work& /*of*/) {}
+    request_plan(const request_plan&) = delete;
+    request_plan& operator=(const request_plan&) = delete;
+    ~request_plan() {
+        const auto release = [](MPI_Request& request) {
+            if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+        };
+        release(halo_receive);
+        release(halo_send);
+        std::ranges::for_each(sends, release);
+        std::ranges::for_each(receives, release);
+    }
+
+    bool is_made = false;
     MPI_Request halo_receive = MPI_REQUEST_NULL;
     MPI_Request halo_send = MPI_REQUEST_NULL;
     std::vector<MPI_Request> sends;
@@ -28,15 +39,12 @@ struct request_plan {
 class planned_transport : public transport {
 public:
     explicit planned_transport(MPI_Comm comm) : comm_(comm) {}
-    ~planned_transport() override {
-        while (!plans_.empty()) forget_oldest();
-    }
 
     void begin(work& of) override {
         of_ = &of;
         sent_ = {};
-        const auto known = std::ranges::find(plans_, of.identity(), &request_plan::of);
-        now_ = known == plans_.end() ? &add_plan(of) : &*known;
+        now_ = &plans_.of(of);
+        if (!std::exchange(now_->is_made, true)) make_all(of, *now_);
         if (halo_travels(of)) {
             MPI_Start(&now_->halo_receive);
             MPI_Start(&now_->halo_send);
@@ -71,13 +79,7 @@ protected:
     traffic sent_;
 
 private:
-    /// Six-step has three exchanges; the rest is for transforms in turn.
-    static constexpr std::size_t most_plans = 8;
-
-    request_plan& add_plan(work& of) {
-        if (plans_.size() == most_plans) forget_oldest();
-        request_plan& plan = plans_.emplace_back();
-        plan.of = of.identity();
+    void make_all(work& of, request_plan& plan) {
         if (halo_travels(of)) {
             const incoming_message in = incoming_halo(of);
             const outgoing_message out = outgoing_halo(of);
@@ -87,21 +89,9 @@ private:
                           &plan.halo_send);
         }
         make_requests(of, plan);
-        return plan;
-    }
-    void forget_oldest() {
-        const auto release = [](MPI_Request& request) {
-            if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-        };
-        request_plan& oldest = plans_.front();
-        release(oldest.halo_receive);
-        release(oldest.halo_send);
-        std::ranges::for_each(oldest.sends, release);
-        std::ranges::for_each(oldest.receives, release);
-        plans_.pop_front();
     }
 
-    std::list<request_plan> plans_; ///< Oldest first; now_ points into it.
+    kept_for_works<request_plan> plans_;
 };
 
 class persistent_transport final : public planned_transport {

@@ -6,7 +6,10 @@
 
 #include "exchange/layout.hpp"
 
+#include <algorithm>
+#include <list>
 #include <memory>
+#include <utility>
 
 namespace tiled {
 
@@ -42,6 +45,32 @@ public:
 
 private:
     std::shared_ptr<const void> identity_ = std::make_shared<char>();
+};
+
+/// What was made for the works that ran last: six-step has three, the rest is for transforms in turn. A work is known by identity, not by
+/// addresses that an earlier one may have had, so that all ranks find the same answer to "is it known?".
+template <class Made>
+class kept_for_works {
+public:
+    /// Made(which, arguments...) if it is not known.
+    template <class... Arguments>
+    Made& of(work& which, Arguments&&... arguments) {
+        const auto found = std::ranges::find(known_, which.identity(), &known::of);
+        if (found != known_.end()) return found->made;
+        if (known_.size() == most) known_.pop_front();
+        return known_.emplace_back(which, std::forward<Arguments>(arguments)...).made;
+    }
+
+private:
+    static constexpr std::size_t most = 8;
+    struct known {
+        template <class... Arguments>
+        explicit known(work& which, Arguments&&... arguments)
+            : of(which.identity()), made(which, std::forward<Arguments>(arguments)...) {}
+        std::shared_ptr<const void> of; ///< Kept, so that no later work can be taken for this one.
+        Made made;
+    };
+    std::list<known> known_; ///< Oldest first.
 };
 
 } // namespace tiled
