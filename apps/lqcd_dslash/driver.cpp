@@ -5,8 +5,9 @@
 #include "driver.hpp"
 
 #include "common/peak.hpp"
+#include "common/report_json.hpp"
 #include "common/runtime_session.hpp"
-#include "reduction.hpp"
+#include "verify.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +19,8 @@ namespace {
 
 constexpr int scaling_hops = 16;
 constexpr std::uint64_t chi_seed = 1;
+/// Per hop, as Grid's Benchmark_wilson, Chroma and QPhiX count.
+constexpr int flops_per_site = 1320;
 
 void copy(field& to, const field& from) {
     for (std::size_t parity = 0; parity < 2; ++parity) {
@@ -55,33 +58,32 @@ double chain_scale(exchange& plain, const checker& checks, field& work) {
     return static_cast<float>(1 / growth);
 }
 
-} // namespace
-
-double run_report::gflops(const timing& t) const {
-    double sites = 0.5;
-    for (const int extent : *settings.lattice) sites *= extent;
-    return flops_per_site * sites / t.slowest_total / 1e9;
+nlohmann::ordered_json tell(const golden_values& g, double kappa) {
+    nlohmann::ordered_json golden{
+        {"plaquette", g.plaquette},
+        {"norm2_psi", g.norm2_psi},
+        {"norm2_d_psi", g.norm2_d_psi},
+        {"psi_d_psi", {g.psi_d_psi.real(), g.psi_d_psi.imag()}},
+        {"norm2_d_eo_psi_o", g.norm2_d_eo_psi_o},
+        {"kappa", kappa},
+        // |M psi|^2 for M = 1 - kappa D, from the other values.
+        {"norm2_m_psi", g.norm2_psi - 2 * kappa * g.psi_d_psi.real() + kappa * kappa * g.norm2_d_psi}};
+    for (const auto& colours : g.d_psi_at_origin) {
+        for (const complex c : colours) golden["d_psi_at_origin"].push_back({c.real(), c.imag()});
+    }
+    return golden;
 }
 
-double run_report::peak_ratio(const timing& t) const { return gflops(t) / (peak_gflops * n_ranks * compute_threads); }
+} // namespace
 
-run_report run(const options& settings, MPI_Comm comm) {
-    run_report report;
-    report.settings = settings;
+miniapp::outcome run(const options& settings, MPI_Comm comm) {
     int rank = 0;
+    int n_ranks = 1;
     MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &report.n_ranks);
+    MPI_Comm_size(comm, &n_ranks);
 
     const geometry geom = make_geometry(*settings.lattice, *settings.grid, rank, settings.force_comm);
     const auto on = make_stencil(geom, settings.kernel);
-    report.width_bytes = on->width_bytes();
-    report.register_bytes = miniapp::vector_register_bytes();
-    report.lanes = on->shape().lanes;
-    report.block = on->shape().block;
-    report.n_tiles = static_cast<int>(on->shape().parity[0].tiles.size());
-    report.n_interior_tiles = on->shape().parity[0].n_interior_tiles;
-    for (int d = 0; d < n_directions; ++d) report.face_bytes[d] = on->face_bytes(d);
-
     miniapp::lane_comms lanes{comm, settings.n_lanes};
     std::vector<MPI_Comm> of_messages = spread(lanes, *on);
     const int n_cores = lanes.beside_lanes(settings.n_cores);
@@ -105,57 +107,99 @@ run_report run(const options& settings, MPI_Comm comm) {
     const exchange_options exchange_settings{
         comm, n_cores, settings.probe_every, settings.bad, settings.has_plan, settings.is_held, std::move(of_messages)};
     const int hops = 2 * settings.iterations;
-    std::uint64_t expected_fingerprint = 0;
+    const bool is_checked = settings.check != check_level::none;
+    std::uint64_t expected = 0;
+    double scale = 0;
+    double message_seconds = 0;
     {
         exchange plain(mode::plain, *on, exchange_settings);
-        report.scale = chain_scale(plain, checks, work);
-        if (settings.check != check_level::none) {
+        scale = chain_scale(plain, checks, work);
+        if (is_checked) {
             copy(work, psi);
-            plain.run(work, work, hops, report.scale);
-            expected_fingerprint = checks.fingerprint(work);
+            plain.run(work, work, hops, scale);
+            expected = checks.fingerprint(work);
         }
-        report.message_seconds = plain.message_seconds();
+        message_seconds = plain.message_seconds();
     }
-    report.peak_gflops = miniapp::measure_peak_gflops();
+    double peak_gflops = miniapp::measure_peak_gflops();
 
     std::vector<phase_times> times;
     miniapp::run_prints prints;
+    int compute_threads = 1;
+    int cores = 1;
     {
         exchange active(settings.which, *on, exchange_settings);
-        report.compute_threads = active.compute_threads();
-        report.cores = active.cores() + lanes.n_more_lanes();
+        compute_threads = active.compute_threads();
+        cores = active.cores() + lanes.n_more_lanes();
         active.run(psi, d_psi, 2, 1);
         active.run(chi, d_g5_chi, 2, 1);
         copy(work, psi);
-        active.run(work, work, std::min(hops, 20), report.scale);
+        active.run(work, work, std::min(hops, 20), scale);
         for (int k = 0; k < settings.repeats; ++k) {
             copy(work, psi);
             active.barrier();
-            times.push_back(active.run(work, work, hops, report.scale));
+            times.push_back(active.run(work, work, hops, scale));
             prints.add(on->local_fingerprint(work));
         }
         active.barrier();
     }
 
-    report.repeats = miniapp::per_step(times, hops, comm);
-    report.peak_gflops = miniapp::largest_of(report.peak_gflops, comm);
-    report.checks.push_back(miniapp::time_passed(report.repeats, report.gflops(report.median())));
+    const std::vector<miniapp::timing> runs = miniapp::per_step(times, hops, comm);
+    peak_gflops = miniapp::largest_of(peak_gflops, comm);
+    const double sites = static_cast<double>(geom.global_volume()) / 2;
+    const auto speed = [&](const miniapp::timing& one) {
+        const double gflops = flops_per_site * sites / one.slowest_total / 1e9;
+        // Per core that computes, over the peak of one core.
+        return nlohmann::ordered_json{{"gflops", gflops},
+                                      {"peak_ratio", gflops / (peak_gflops * n_ranks * compute_threads)}};
+    };
     prints.sum(comm);
-    report.fingerprint = prints.last();
     on->fill(chi, chi_at);
-    report.checks.push_back(checks.adjoint(chi, d_g5_chi, psi, d_psi));
     const double end = checks.norm2(work, 0) + checks.norm2(work, 1);
-    report.checks.push_back({"chain: the norm is finite", std::isfinite(end) && end > 0 ? 0.0 : 1.0, 0});
-    report.checks.push_back(settings.check == check_level::none
-                                ? prints.compare()
-                                : prints.compare(expected_fingerprint, "the plain exchange"));
-    if (settings.check != check_level::none) {
-        report.golden = checks.golden(psi, d_psi);
-        const auto known = against_known(geom.lattice, report.golden, 10 * tolerance(settings.kernel.real));
-        report.checks.insert(report.checks.end(), known.begin(), known.end());
+    miniapp::outcome all{{miniapp::time_passed(runs, speed(runs[runs.size() / 2])["gflops"]),
+                          checks.adjoint(chi, d_g5_chi, psi, d_psi),
+                          {"chain: the norm is finite", std::isfinite(end) && end > 0 ? 0.0 : 1.0, 0},
+                          is_checked ? prints.compare(expected, "the plain exchange") : prints.compare()}};
+    golden_values golden;
+    if (is_checked) {
+        golden = checks.golden(psi, d_psi);
+        const auto known = against_known(geom.lattice, golden, 10 * tolerance(settings.kernel.real));
+        all.checks.insert(all.checks.end(), known.begin(), known.end());
     }
-    if (settings.check == check_level::full) report.checks.push_back(checks.against_reference(psi_at, d_psi));
-    return report;
+    if (settings.check == check_level::full) all.checks.push_back(checks.against_reference(psi_at, d_psi));
+    if (rank != 0) return all;
+
+    std::array<std::size_t, n_directions> face_bytes{};
+    for (int d = 0; d < n_directions; ++d) face_bytes[d] = on->face_bytes(d);
+    const bool has_messages = std::ranges::any_of(face_bytes, [](std::size_t size) { return size > 0; });
+    all.told = {{"program", "lqcd_dslash"},
+                {"lattice", *settings.lattice},
+                {"grid", *settings.grid},
+                {"precision", precision_names[static_cast<std::size_t>(settings.kernel.real)]},
+                {"links", settings.kernel.link_reals},
+                {"force_comm", settings.force_comm},
+                {"bad", bad_names[static_cast<std::size_t>(settings.bad)]},
+                {"iterations", settings.iterations},
+                {"ranks", n_ranks},
+                {"compute_threads", compute_threads},
+                {"cores", cores},
+                {"simd_bytes", on->width_bytes()},
+                {"register_bytes", miniapp::vector_register_bytes()},
+                {"lanes", on->shape().lanes},
+                {"block", on->shape().block},
+                {"tiles", on->shape().parity[0].tiles.size()},
+                {"interior_tiles", on->shape().parity[0].n_interior_tiles},
+                {"face_bytes", face_bytes},
+                {"messages_us", message_seconds * 1e6},
+                {"flops_per_site", flops_per_site},
+                {"peak_gflops", peak_gflops},
+                {"scale", scale},
+                {"check", check_names[static_cast<std::size_t>(settings.check)]}};
+    if (is_checked) all.told["golden"] = tell(golden, settings.kappa);
+    all.told["fingerprint"] = miniapp::fingerprint_text(prints.last());
+    miniapp::tell_times(all.told, describe(settings.which).name, runs, has_messages ? message_seconds : 0,
+                        {.step = "hop"}, speed);
+    return all;
 }
 
 } // namespace dslash

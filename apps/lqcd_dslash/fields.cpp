@@ -60,12 +60,6 @@ link_function random_links(const coordinates& lattice) {
     };
 }
 
-std::function<link(const coordinates&)> random_rotation(const coordinates& lattice) {
-    return [lattice](const coordinates& site) {
-        return random_su3((std::uint64_t{1} << 44) + 18 * static_cast<std::uint64_t>(miniapp::index_of(site, lattice)));
-    };
-}
-
 spinor_function random_spinor(const coordinates& lattice, std::uint64_t seed) {
     return [lattice, seed](const coordinates& site) {
         const std::uint64_t first =
@@ -76,26 +70,6 @@ spinor_function random_spinor(const coordinates& lattice, std::uint64_t seed) {
                 const std::uint64_t k = first + 2 * (3 * spin + colour);
                 psi[spin][colour] = {uniform(k), uniform(k + 1)};
             }
-        }
-        return psi;
-    };
-}
-
-link_function constant_phase_links(const std::array<double, n_dimensions>& angles) {
-    return [angles](const coordinates&, int mu) {
-        link u{};
-        for (int c = 0; c < 3; ++c) u[c][c] = std::polar(1.0, angles[mu]);
-        return u;
-    };
-}
-
-spinor_function plane_wave(const std::array<double, n_dimensions>& momentum, const spinor& polarisation) {
-    return [momentum, polarisation](const coordinates& site) {
-        double angle = 0;
-        for (int mu = 0; mu < n_dimensions; ++mu) angle += momentum[mu] * site[mu];
-        spinor psi = polarisation;
-        for (auto& colours : psi) {
-            for (complex& c : colours) c *= std::polar(1.0, angle);
         }
         return psi;
     };

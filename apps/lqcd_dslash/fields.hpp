@@ -26,14 +26,6 @@ double uniform(std::uint64_t n);
 /// The random SU(3) field and the random spinor that the golden values belong to.
 link_function random_links(const coordinates& lattice);
 spinor_function random_spinor(const coordinates& lattice, std::uint64_t seed = 0);
-/// A random SU(3) matrix per site, independent of the links: for gauge transformations.
-std::function<link(const coordinates&)> random_rotation(const coordinates& lattice);
-
-/// exp(i angle_mu) times the unit matrix, the same everywhere.
-link_function constant_phase_links(const std::array<double, n_dimensions>& angles);
-
-/// exp(i p x) times `polarisation`.
-spinor_function plane_wave(const std::array<double, n_dimensions>& momentum, const spinor& polarisation);
 
 /// -1 on links that cross the antiperiodic boundary, from T-1 to 0; else 1.
 inline double boundary_sign(const coordinates& site, int mu, const coordinates& lattice) {

@@ -86,9 +86,6 @@ void fill_faces(const layout& shape, int parity, parity_layout& table) {
             const int edge = d % 2 == 0 ? 0 : shape.reduced[mu] - 1;
             if (site[mu] != edge) continue;
             table.face[d].push_back(s);
-            auto& blocks = table.face_blocks[d];
-            const int block = shape.block_of(site);
-            if (std::ranges::find(blocks, block) == blocks.end()) blocks.push_back(block);
         }
     }
 }
@@ -167,18 +164,6 @@ coordinates layout::local_site(int parity_, std::int32_t vector_site, int lane) 
 
 int layout::block_of(const coordinates& site) const {
     return site[2] / block[2] + reduced[2] / block[2] * (site[3] / block[3]);
-}
-
-std::vector<int> layout::blocks_around(int centre) const {
-    const int n_z = reduced[2] / block[2];
-    const int n_t = reduced[3] / block[3];
-    const int z = centre % n_z;
-    const int t = centre / n_z;
-    std::vector<int> around{centre, (z + 1) % n_z + n_z * t, (z + n_z - 1) % n_z + n_z * t, z + n_z * ((t + 1) % n_t),
-                            z + n_z * ((t + n_t - 1) % n_t)};
-    std::ranges::sort(around);
-    around.erase(std::unique(around.begin(), around.end()), around.end());
-    return around;
 }
 
 std::optional<coordinates> choose_lanes(const geometry& geom, int n_lanes) {

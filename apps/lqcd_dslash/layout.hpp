@@ -42,7 +42,6 @@ struct parity_layout {
     std::array<std::vector<std::int32_t>, n_directions> face; ///< Sites of this parity that are packed for d.
     std::vector<tile> tiles;                                  ///< Interior tiles first.
     int n_interior_tiles = 0;
-    std::array<std::vector<std::int32_t>, n_directions> face_blocks; ///< Blocks that face[d] touches.
 };
 
 /// A site's place in memory.
@@ -71,8 +70,6 @@ struct layout {
     site_place place(const coordinates& local) const;
     coordinates local_site(int parity, std::int32_t vector_site, int lane) const;
     int block_of(const coordinates& reduced_site) const;
-    /// Blocks that hold the local neighbours of `block`'s sites (itself included), each once.
-    std::vector<int> blocks_around(int block) const;
 };
 
 /// Lanes per dimension for `n_lanes`, or nothing where the local extents have no such split (every reduced extent must

@@ -105,15 +105,6 @@ golden_values checker::golden(const field& psi, const field& d_psi) const {
     return found;
 }
 
-complex checker::inner_product(const field& a, const field& b) const {
-    const auto sums = sum_over_sites(on, comm, 2, [&](const coordinates& local, int, auto& sum) {
-        const complex term = dot(on.load(a, local), on.load(b, local));
-        sum[0].add(term.real());
-        sum[1].add(term.imag());
-    });
-    return {sums[0], sums[1]};
-}
-
 double checker::norm2(const field& a, int wanted_parity) const {
     return sum_over_sites(on, comm, 1, [&](const coordinates& local, int parity, auto& sum) {
         if (parity != wanted_parity) return;
@@ -168,11 +159,7 @@ check checker::against_reference(const spinor_function& psi, const field& d_psi)
             tolerance(on.real_bytes() == 8 ? precision::double_ : precision::single)};
 }
 
-std::uint64_t checker::fingerprint(const field& of) const {
-    std::uint64_t sum = on.local_fingerprint(of);
-    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm);
-    return sum;
-}
+std::uint64_t checker::fingerprint(const field& of) const { return miniapp::sum_of(on.local_fingerprint(of), comm); }
 
 std::vector<check> against_known(const coordinates& lattice, const golden_values& found, double relative_tolerance) {
     std::vector<check> checks;

@@ -31,8 +31,7 @@ struct checker {
 
     /// Collective.
     golden_values golden(const field& psi, const field& d_psi) const;
-    /// <a, b> over the whole lattice; collective.
-    complex inner_product(const field& a, const field& b) const;
+    /// Collective.
     double norm2(const field& a, int parity) const;
     /// <chi, D psi> against <g5 D g5 chi, psi>, relative; collective. `d_g5_chi` is D applied to g5 chi.
     check adjoint(const field& chi, const field& d_g5_chi, const field& psi, const field& d_psi) const;
