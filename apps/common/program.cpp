@@ -5,15 +5,18 @@
 
 #include "common/report_json.hpp"
 #include "common/runtime_session.hpp"
-#include "common/standard_output.hpp"
 #include "common/whole_file.hpp"
 
 #include <commtask/commtask.h>
 
+#include <fcntl.h>
 #include <mpi.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <thread>
@@ -21,6 +24,24 @@
 namespace miniapp {
 
 namespace {
+
+/// Takes the numbers 0, 1 and 2 where they are closed, so that writing to them fails: the next file opened would get its number, and what is
+/// printed.
+void hold_standard_descriptors() {
+    for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+        // The lowest free number is the one that is closed. The direction is wrong on purpose.
+        if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) < 0) return;
+    }
+}
+
+/// After the last output: why some of it was lost, in words; empty when all of it was taken.
+std::string why_output_was_lost() {
+    const bool was_lost = std::ferror(stdout) != 0;
+    // An end of line more asks for the reason of what failed before.
+    if (std::fflush(stdout) == 0 && (!was_lost || ::write(STDOUT_FILENO, "\n", 1) == 1))
+        return was_lost ? "writing failed" : "";
+    return errno == EBADF ? "it is closed" : std::strerror(errno);
+}
 
 /// True when standard output took everything; says so otherwise.
 bool said_all(const program& what) {

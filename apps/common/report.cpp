@@ -56,11 +56,15 @@ std::uint64_t sum_of(std::uint64_t mine, MPI_Comm comm) {
     return mine;
 }
 
-std::uint64_t print_of(double value, std::uint64_t place) {
-    std::uint64_t z = std::bit_cast<std::uint64_t>(value) + (place + 1) * 0x9e3779b97f4a7c15U; // splitmix64
+std::uint64_t splitmix64(std::uint64_t n) {
+    std::uint64_t z = n + 0x9e3779b97f4a7c15U;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);
+}
+
+std::uint64_t print_of(double value, std::uint64_t place) {
+    return splitmix64(std::bit_cast<std::uint64_t>(value) + place * 0x9e3779b97f4a7c15U);
 }
 
 std::string fingerprint_text(std::uint64_t value) {

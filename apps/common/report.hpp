@@ -63,6 +63,8 @@ void print_checks(const std::vector<check>& checks);
 double largest_of(double mine, MPI_Comm comm);
 std::uint64_t sum_of(std::uint64_t mine, MPI_Comm comm);
 
+/// A number that depends on `n` alone, as good as random.
+std::uint64_t splitmix64(std::uint64_t n);
 /// What a value at its place in the whole adds to a fingerprint. A sum does not depend on how the whole is cut.
 std::uint64_t print_of(double value, std::uint64_t place);
 /// 16 hexadecimal digits.

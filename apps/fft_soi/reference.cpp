@@ -3,6 +3,8 @@
 // The transform plans without measuring: it runs once, on arrays that are in use.
 #include "reference.hpp"
 
+#include "common/report.hpp"
+
 #include <fftw3.h>
 
 #include <cmath>
@@ -12,14 +14,9 @@ namespace soi {
 
 namespace {
 
-__extension__ typedef unsigned __int128 wide;
+using miniapp::splitmix64;
 
-std::uint64_t splitmix64(std::uint64_t state) {
-    std::uint64_t z = state + 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-}
+__extension__ typedef unsigned __int128 wide;
 
 /// 24 bits, so that single precision holds it exactly.
 double to_unit(std::uint64_t bits) { return static_cast<double>(bits >> 40) * 0x1p-23 - 1; }

@@ -3,18 +3,13 @@
 // rows and a cross product for the third give SU(3) to rounding.
 #include "fields.hpp"
 
+#include "common/report.hpp"
+
 #include <cmath>
 
 namespace dslash {
 
 namespace {
-
-std::uint64_t splitmix64(std::uint64_t n) {
-    std::uint64_t z = n + 0x9E3779B97F4A7C15ULL;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
-}
 
 complex product(complex a, complex b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
@@ -51,7 +46,7 @@ link random_su3(std::uint64_t first) {
 
 } // namespace
 
-double uniform(std::uint64_t n) { return static_cast<double>(splitmix64(n) >> 11) * 0x1p-53 * 2 - 1; }
+double uniform(std::uint64_t n) { return static_cast<double>(miniapp::splitmix64(n) >> 11) * 0x1p-53 * 2 - 1; }
 
 link_function random_links(const coordinates& lattice) {
     return [lattice](const coordinates& site, int mu) {

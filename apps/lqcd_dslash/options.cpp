@@ -42,7 +42,6 @@ parsed_options parse_options(int argc, const char* const* argv) {
                    "and the lattice can hold");
     line.extents("--tile", tile, most_extent, "2.4", "Tile extents T.Z in the lanes' sub-lattice; default: chosen");
     line.number("--probe-every", o.probe_every, 1, most_iterations, "Mode iprobe: interior tiles between probes");
-    app.add_option("--kappa", o.kappa, "Hopping parameter in the check of M = 1 - kappa D")->capture_default_str();
     line.word("--plan", o.has_plan, {"off", "on"},
               "modes offload, omp and tbb start the messages of a hop by one post");
     app.add_flag("--hold", o.is_held, "Mode omp: packing a face and sending it are one task, which the message holds");
@@ -60,7 +59,6 @@ parsed_options parse_options(int argc, const char* const* argv) {
             return "--hold and --plan on are two forms of a hop's messages; choose one.";
         }
         o.has_plan = o.has_plan && !o.is_held;
-        if (!(o.kappa > 0 && o.kappa < 1)) return "--kappa must be between 0 and 1.";
         if (has_short_links) o.kernel.link_reals = 12;
         if (width != "auto") {
             std::istringstream in(width);

@@ -23,7 +23,6 @@ struct options : miniapp::usual_options {
     dslash::mode which = dslash::mode::baseline;
     int iterations = 100;
     int probe_every = 4;
-    double kappa = 0.12;
     check_level check = check_level::golden;
     bad_habit bad = bad_habit::none;
     bool has_plan = true;

@@ -111,7 +111,6 @@ TEST(Options, RefuseEachBadValueWithASentence) {
         {{"--links", "9"}, "choose 18|12"},
         {{"--width", "wide"}, "--width wide"},
         {{"--tile", "2"}, "--tile 2"},
-        {{"--kappa", "7"}, "--kappa"},
         {{"--nonsense"}, "--help"},
     };
     for (const auto& [arguments, sentence] : cases) {
