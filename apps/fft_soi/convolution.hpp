@@ -25,7 +25,4 @@ template <class Real>
 void convolve(const shape& of, const tables<Real>& with, const std::complex<Real>* x, index_type n_groups,
               std::complex<Real>* v, std::complex<Real>* panel);
 
-/// Multiply-adds, counted as two flops, that convolve() does for a group: all taps, also those that are zero.
-double flops_per_group(const shape& of);
-
 } // namespace soi

@@ -9,6 +9,4 @@ template std::size_t panel_size<double>(const shape&);
 template void convolve<double>(const shape&, const tables<double>&, const std::complex<double>*, index_type,
                                std::complex<double>*, std::complex<double>*);
 
-double flops_per_group(const shape& of) { return 4.0 * of.window.n * of.window.taps() * of.all_segments; }
-
 } // namespace soi

@@ -3,12 +3,23 @@
 // The driver, the tests and the benchmark need not know how many exchanges a method has.
 #pragma once
 
+#include "aligned.hpp"
 #include "exchange/schedule.hpp"
-#include "soi_transform.hpp"
+#include "local_fft.hpp"
+#include "shape.hpp"
 
 namespace soi {
 
 enum class method { soi, six_step };
+
+struct transform_options {
+    problem sizes;
+    int rank = 0;
+    int n_workers = 1; ///< Threads that may call produce() and consume() at once.
+    int sign = -1;     ///< -1 forward, +1 inverse.
+    double scale = 1;  ///< Of the result; 1 / N makes the inverse undo the forward transform.
+    rigor effort = rigor::measure;
+};
 
 template <class Real>
 class distributed_fft {

@@ -21,9 +21,6 @@ public:
     virtual void execute(const std::complex<Real>* in, std::complex<Real>* out) const = 0;
 };
 
-/// Alignment that arrays of execute() must have, in bytes.
-inline constexpr int fft_alignment_bytes = 64;
-
 /// One transform of `n` points, out of place or in place.
 template <class Real>
 std::unique_ptr<local_fft<Real>> plan_one(int n, int sign, bool in_place, rigor effort);
@@ -32,9 +29,5 @@ std::unique_ptr<local_fft<Real>> plan_one(int n, int sign, bool in_place, rigor 
 /// out[p * count + q].
 template <class Real>
 std::unique_ptr<local_fft<Real>> plan_transposing(int n, int count, int in_distance, int sign, rigor effort);
-
-/// `count` transforms of `n` contiguous points each, in place.
-template <class Real>
-std::unique_ptr<local_fft<Real>> plan_rows(int n, int count, int sign, rigor effort);
 
 } // namespace soi

@@ -100,17 +100,9 @@ std::unique_ptr<local_fft<Real>> plan_transposing(int n, int count, int in_dista
                                                sign, false, effort);
 }
 
-template <class Real>
-std::unique_ptr<local_fft<Real>> plan_rows(int n, int count, int sign, rigor effort) {
-    return std::make_unique<fftw_engine<Real>>(typename fftw_engine<Real>::layout{n, count, 1, n, 1, n}, sign, true,
-                                               effort);
-}
-
 template std::unique_ptr<local_fft<double>> plan_one(int, int, bool, rigor);
 template std::unique_ptr<local_fft<float>> plan_one(int, int, bool, rigor);
 template std::unique_ptr<local_fft<double>> plan_transposing(int, int, int, int, rigor);
 template std::unique_ptr<local_fft<float>> plan_transposing(int, int, int, int, rigor);
-template std::unique_ptr<local_fft<double>> plan_rows(int, int, int, rigor);
-template std::unique_ptr<local_fft<float>> plan_rows(int, int, int, rigor);
 
 } // namespace soi

@@ -2,7 +2,6 @@
 // A one-dimensional FFT over MPI ranks by segment-of-interest convolution: one all-to-all of mu N instead of three of N.
 // Advantage: half the traffic, and a pipeline that can hide it. Disadvantage: a convolution, 200 flops per point.
 // Exit status: 0 all checks passed, 1 a check failed or output was lost, 2 the command line or the sizes were refused.
-#include "common/program.hpp"
 #include "driver.hpp"
 #include "wisdom.hpp"
 
@@ -11,18 +10,6 @@
 int main(int argc, char** argv) {
     soi::parsed_options parsed = soi::parse_options(argc, argv);
     const soi::options& settings = parsed.values;
-    const auto run = [&](int rank) {
-        const soi::run_report report = soi::run(settings, MPI_COMM_WORLD);
-        const bool wants_trace = !settings.trace_file.empty();
-        const std::string no_trace = wants_trace ? soi::write_trace(report, settings.trace_file, MPI_COMM_WORLD) : "";
-        miniapp::outcome end{report.checks};
-        if (rank != 0) return end;
-        end.told = soi::tell(report);
-        end.are_written = miniapp::was_written("fft_soi", {"--trace", settings.trace_file}, no_trace);
-        end.are_written =
-            miniapp::was_written("fft_soi", {"--wisdom", settings.wisdom_file}, report.no_wisdom) && end.are_written;
-        return end;
-    };
     // Chunks and segments have priorities of their own in mode omp; the user's own value stays.
     ::setenv("OMP_MAX_TASK_PRIORITY", "64", 0);
     return miniapp::run_program(argc, argv,
@@ -33,5 +20,5 @@ int main(int argc, char** argv) {
                                  .settle = [&](int n_ranks) { return soi::settle(settings, n_ranks); },
                                  .memory = [&](int rank, int n_ranks) { return soi::memory(settings, rank, n_ranks); },
                                  .look_at_files = [&] { return soi::refuse_wisdom(settings.wisdom_file); },
-                                 .run = run});
+                                 .run = [&](int) { return soi::run(settings, MPI_COMM_WORLD); }});
 }

@@ -18,9 +18,8 @@ double epsilon(precision real);
 struct preset {
     std::string_view name;
     window_parameters window;
-    double promised;      ///< Relative l2 error for random input, in the precision that it is made for.
-    precision made_for;   ///< Presets for double also run in single where `kappa` allows.
-    std::string_view use; ///< One line for people.
+    double promised;    ///< Relative l2 error for random input, in the precision that it is made for.
+    precision made_for; ///< Presets for double also run in single where `kappa` allows.
 };
 
 std::span<const preset> presets();

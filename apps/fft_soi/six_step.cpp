@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <stdexcept>
 
@@ -98,32 +97,36 @@ index_type six_step_rows(index_type n_points, int n_ranks) {
     return unit * a;
 }
 
+/// As many as SOI would choose for the same problem, so that the comparison is of methods, not of message sizes.
 template <class Real>
-six_step<Real>::six_step(const six_step_options& o)
-    : n_points_(o.n_points), n1_(six_step_rows(o.n_points, o.n_ranks)),
+int usual_chunks(const problem& p) {
+    constexpr double good_message = 128 << 10;
+    const double rank_bytes = sizeof(std::complex<Real>) * static_cast<double>(p.n_points) / p.n_ranks;
+    int n_chunks = 8;
+    while (n_chunks > 1 && rank_bytes / p.n_ranks / p.n_segments / n_chunks < good_message) n_chunks /= 2;
+    return n_chunks;
+}
+
+template <class Real>
+six_step<Real>::six_step(const transform_options& o)
+    : six_step(o.sizes, o, o.sizes.n_chunks == 0 ? usual_chunks<Real>(o.sizes) : o.sizes.n_chunks) {}
+
+template <class Real>
+six_step<Real>::six_step(const problem& p, const transform_options& o, int n_chunks)
+    : n1_(six_step_rows(p.n_points, p.n_ranks)),
       n2_(n1_ == 0 ? throw std::invalid_argument("N cannot be cut into two factors that twice the ranks divide")
-                   : o.n_points / n1_),
-      scale_(static_cast<Real>(o.scale)), fft1_(plan_one<Real>(static_cast<int>(n1_), o.sign, true, o.effort)),
+                   : p.n_points / n1_),
+      scale_(static_cast<Real>(o.scale)), root_(p.n_points, o.sign),
+      fft1_(plan_one<Real>(static_cast<int>(n1_), o.sign, true, o.effort)),
       fft2_(plan_one<Real>(static_cast<int>(n2_), o.sign, true, o.effort)),
-      outgoing_(transpose_stage<Real>::buffer_size(o.n_points / o.n_ranks, o.n_segments)),
-      incoming_(transpose_stage<Real>::buffer_size(o.n_points / o.n_ranks, o.n_segments)),
-      columns_(static_cast<std::size_t>(o.n_points / o.n_ranks)),
-      rows_(static_cast<std::size_t>(o.n_points / o.n_ranks)),
-      to_columns_({o.n_ranks, o.rank, n1_ / o.n_ranks, n2_, o.n_segments, o.n_chunks, o.n_pieces}, outgoing_.data(),
+      outgoing_(transpose_stage<Real>::buffer_size(p.n_points / p.n_ranks, p.n_segments)), incoming_(outgoing_.size()),
+      columns_(static_cast<std::size_t>(p.n_points / p.n_ranks)), rows_(columns_.size()),
+      to_columns_({p.n_ranks, o.rank, n1_ / p.n_ranks, n2_, p.n_segments, n_chunks, p.n_pieces}, outgoing_.data(),
                   incoming_.data()),
-      to_rows_({o.n_ranks, o.rank, n2_ / o.n_ranks, n1_, o.n_segments, o.n_chunks, o.n_pieces}, outgoing_.data(),
+      to_rows_({p.n_ranks, o.rank, n2_ / p.n_ranks, n1_, p.n_segments, n_chunks, p.n_pieces}, outgoing_.data(),
                incoming_.data()),
-      to_order_({o.n_ranks, o.rank, n1_ / o.n_ranks, n2_, o.n_segments, o.n_chunks, o.n_pieces}, outgoing_.data(),
+      to_order_({p.n_ranks, o.rank, n1_ / p.n_ranks, n2_, p.n_segments, n_chunks, p.n_pieces}, outgoing_.data(),
                 incoming_.data()) {
-    while (index_type{1} << (2 * shift_) < n_points_) ++shift_;
-    const auto root = [&](index_type k) {
-        const long double angle = o.sign * 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) /
-                                  static_cast<long double>(n_points_);
-        return complex(static_cast<Real>(std::cos(angle)), static_cast<Real>(std::sin(angle)));
-    };
-    const index_type low = index_type{1} << shift_;
-    for (index_type k = 0; k < low; ++k) low_roots_.push_back(root(k));
-    for (index_type k = 0; k * low < n_points_; ++k) high_roots_.push_back(root(k * low));
     to_columns_.then = [this](index_type row, complex* numbers) {
         fft1_->execute(numbers, numbers);
         twiddle(row, numbers);
@@ -143,15 +146,11 @@ void six_step<Real>::bind(const complex* x, complex* y) {
 
 template <class Real>
 void six_step<Real>::twiddle(index_type row, complex* numbers) const {
-    const index_type mask = (index_type{1} << shift_) - 1;
     index_type at = 0;
     for (index_type k = 0; k < n1_; ++k) {
-        const complex a = low_roots_[static_cast<std::size_t>(at & mask)];
-        const complex b = high_roots_[static_cast<std::size_t>(at >> shift_)];
-        const Real c = a.real() * b.real() - a.imag() * b.imag();
-        const Real s = a.real() * b.imag() + a.imag() * b.real();
+        const complex w = root_(at);
         const complex z = numbers[k];
-        numbers[k] = {z.real() * c - z.imag() * s, z.real() * s + z.imag() * c};
+        numbers[k] = {z.real() * w.real() - z.imag() * w.imag(), z.real() * w.imag() + z.imag() * w.real()};
         at += row; // below N2 (N1 - 1): never wraps
     }
 }

@@ -4,12 +4,9 @@
 // the exchanges, but no oversampling and no convolution.
 #pragma once
 
-#include "aligned.hpp"
-#include "exchange/work.hpp"
-#include "local_fft.hpp"
-#include "shape.hpp"
+#include "distributed_fft.hpp"
+#include "tables.hpp"
 
-#include <array>
 #include <complex>
 #include <functional>
 
@@ -61,44 +58,29 @@ private:
     complex* to_ = nullptr;
 };
 
-struct six_step_options {
-    index_type n_points = 0;
-    int n_ranks = 1;
-    int rank = 0;
-    int n_segments = 8;
-    int n_chunks = 8;
-    int n_pieces = 1;
-    int sign = -1;
-    double scale = 1;
-    rigor effort = rigor::measure;
-};
-
 /// N1 of N = N1 N2, the nearest to the square root such that 2 P divides both; 0 if there is none.
 index_type six_step_rows(index_type n_points, int n_ranks);
 
 template <class Real>
-class six_step {
+class six_step final : public distributed_fft<Real> {
 public:
     using complex = std::complex<Real>;
 
     /// Throws std::invalid_argument if N cannot be cut.
-    explicit six_step(const six_step_options& options);
+    explicit six_step(const transform_options& options);
 
     /// N / P points each, in natural order. `y` may be `x`.
-    void bind(const complex* x, complex* y);
-    /// To be run in order.
-    std::array<tiled::work*, 3> stages() { return {&to_columns_, &to_rows_, &to_order_}; }
+    void bind(const complex* x, complex* y) override;
+    std::vector<tiled::work*> exchanges() override { return {&to_columns_, &to_rows_, &to_order_}; }
 
 private:
+    six_step(const problem& p, const transform_options& o, int n_chunks);
     void twiddle(index_type row, complex* numbers) const;
 
-    index_type n_points_;
     index_type n1_;
     index_type n2_;
     Real scale_;
-    std::vector<complex> low_roots_;
-    std::vector<complex> high_roots_;
-    int shift_ = 0;
+    roots_of_unity<Real> root_;
     std::unique_ptr<local_fft<Real>> fft1_;
     std::unique_ptr<local_fft<Real>> fft2_;
     aligned_array<complex> outgoing_;

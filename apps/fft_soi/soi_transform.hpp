@@ -5,28 +5,18 @@
 #pragma once
 
 #include "convolution.hpp"
-#include "exchange/work.hpp"
-#include "local_fft.hpp"
+#include "distributed_fft.hpp"
 
 #include <span>
 
 namespace soi {
-
-struct transform_options {
-    problem sizes;
-    int rank = 0;
-    int n_workers = 1; ///< Threads that may call produce() and consume() at once.
-    int sign = -1;     ///< -1 forward, +1 inverse.
-    double scale = 1;  ///< Of the result; 1 / N makes the inverse undo the forward transform.
-    rigor effort = rigor::measure;
-};
 
 /// y[m] = z[m - M/2] E[m] for the M bins of a segment; `spectrum` is z in FFTW's order, of M' numbers.
 template <class Real>
 void demodulate(const shape& of, const tables<Real>& with, const std::complex<Real>* spectrum, std::complex<Real>* y);
 
 template <class Real>
-class soi_transform final : public tiled::work {
+class soi_transform final : public tiled::work, public distributed_fft<Real> {
 public:
     using complex = std::complex<Real>;
 
@@ -35,10 +25,11 @@ public:
 
     /// Says what the next run transforms: N / P points in natural order each. `y` may be `x`; otherwise they must not
     /// overlap. Throws std::invalid_argument if one is null, not aligned to a complex number, or they overlap in part.
-    void bind(const complex* x, complex* y);
+    void bind(const complex* x, complex* y) override;
+    std::vector<tiled::work*> exchanges() override { return {this}; }
 
     const shape& sizes_of_transform() const { return shape_; }
-    double table_seconds() const { return table_seconds_; }
+    double table_seconds() const override { return table_seconds_; }
 
     const tiled::layout& sizes() const override { return layout_; }
     std::byte* outgoing() override { return reinterpret_cast<std::byte*>(outgoing_.data()); }

@@ -14,34 +14,6 @@ constexpr long double pi = std::numbers::pi_v<long double>;
 
 using complex_l = std::complex<long double>;
 
-/// e^{2 pi i j / period} for all j, from two small tables: one complex product instead of a sine and a cosine.
-class roots_of_unity {
-public:
-    explicit roots_of_unity(index_type period) : period_(period) {
-        while (index_type{1} << (2 * shift_) < period) ++shift_;
-        const index_type low = index_type{1} << shift_;
-        for (index_type j = 0; j < low; ++j) low_.push_back(exact(j));
-        for (index_type j = 0; j * low < period; ++j) high_.push_back(exact(j * low));
-    }
-    complex_l operator()(index_type j) const {
-        const complex_l a = low_[static_cast<std::size_t>(j & ((index_type{1} << shift_) - 1))];
-        const complex_l b = high_[static_cast<std::size_t>(j >> shift_)];
-        // Spelled out: the operator of std::complex also looks for NaN.
-        return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-    }
-
-private:
-    complex_l exact(index_type j) const {
-        const long double angle = 2 * pi * static_cast<long double>(j) / static_cast<long double>(period_);
-        return {std::cos(angle), std::sin(angle)};
-    }
-
-    index_type period_;
-    int shift_ = 0;
-    std::vector<complex_l> low_;
-    std::vector<complex_l> high_;
-};
-
 template <class Real>
 void fill_taps(const shape& of, tables<Real>& out) {
     constexpr int lanes = complex_lanes<Real>;
@@ -90,7 +62,7 @@ void fill_demodulation(const shape& of, int sign, long double scale, tables<Real
     const index_type m_points = of.segment_points;
     const index_type half = m_points / 2;
     const passband what(of.window, of.all_segments);
-    const roots_of_unity root(2 * m_points);
+    const roots_of_unity<long double> root(2 * m_points);
     out.demodulation = aligned_array<std::complex<Real>>(static_cast<std::size_t>(m_points));
     // The bins f and -f share What and have conjugate phases. Phase of E: sign 2 pi T f / M = sign 2 pi B f / (2 M).
 #pragma omp parallel for schedule(static)

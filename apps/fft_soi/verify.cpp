@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 namespace soi {
 
@@ -51,12 +50,6 @@ double sum_of_squares(std::span<const std::complex<Real>> numbers, MPI_Comm comm
     return static_cast<double>(all);
 }
 
-std::uint64_t mix(std::uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-    return value ^ (value >> 31);
-}
-
 } // namespace
 
 template <class Real>
@@ -71,7 +64,7 @@ miniapp::check checker<Real>::spot_bins(std::span<const complex> x, std::span<co
     const index_type m = segment_points;
     std::array<index_type, n_bins> bins{0, 1, m / 2 - 1, m / 2, m - 1, m, 2 * m - 1, n_points - 1};
     for (std::size_t k = 8; k < n_bins; ++k) {
-        bins[k] = static_cast<index_type>(mix(k + 1) % static_cast<std::uint64_t>(n_points));
+        bins[k] = static_cast<index_type>(miniapp::print_of(0, k) % static_cast<std::uint64_t>(n_points));
     }
     const auto own = static_cast<index_type>(x.size());
     const index_type first = own * rank_in(comm);
@@ -131,25 +124,19 @@ std::vector<miniapp::check> checker<Real>::against_reference(std::span<const com
 
 template <class Real>
 std::uint64_t checker<Real>::local_fingerprint(std::span<const complex> y) const {
-    auto at = static_cast<std::uint64_t>(y.size()) * static_cast<std::uint64_t>(rank_in(comm));
+    auto at = 2 * static_cast<std::uint64_t>(y.size()) * static_cast<std::uint64_t>(rank_in(comm));
     std::uint64_t sum = 0;
     for (const complex& c : y) {
-        std::array<std::uint64_t, 2> bits{};
-        const Real re = c.real();
-        const Real im = c.imag();
-        std::memcpy(&bits[0], &re, sizeof re);
-        std::memcpy(&bits[1], &im, sizeof im);
-        sum += mix(bits[0] + mix(bits[1] + mix(++at)));
+        sum += miniapp::print_of(c.real(), at++);
+        sum += miniapp::print_of(c.imag(), at++);
     }
     return sum;
 }
 
 template <class Real>
 miniapp::check checker<Real>::traffic_is(const tiled::traffic& counted, const tiled::traffic& expected) const {
-    const int differs = counted == expected ? 0 : 1;
-    int all = 0;
-    MPI_Allreduce(&differs, &all, 1, MPI_INT, MPI_SUM, comm);
-    return {"traffic: messages and bytes equal the formula", static_cast<double>(all), 0};
+    const double differs = miniapp::largest_of(counted == expected ? 0 : 1, comm);
+    return {"traffic: messages and bytes equal the formula", differs, 0};
 }
 
 template struct checker<double>;

@@ -172,13 +172,13 @@ TEST(SixStep, IsAnOrdinaryFftOnAnyNumberOfRanks) {
             const std::size_t own = x.size() / static_cast<std::size_t>(n_ranks);
             for (int rank = 0; rank < n_ranks; ++rank) {
                 ranks.push_back(std::make_unique<six_step<double>>(
-                    six_step_options{n, n_ranks, rank, 8, n_chunks, 2, sign, 1, rigor::estimate}));
+                    transform_options{{n, n_ranks, 8, n_chunks, 2, {}}, rank, 1, sign, 1, rigor::estimate}));
                 ranks.back()->bind(x.data() + static_cast<std::size_t>(rank) * own,
                                    y.data() + static_cast<std::size_t>(rank) * own);
             }
             for (std::size_t stage = 0; stage < 3; ++stage) {
                 std::vector<tiled::work*> all;
-                for (const auto& rank : ranks) all.push_back(rank->stages()[stage]);
+                for (const auto& rank : ranks) all.push_back(rank->exchanges()[stage]);
                 run_together(all);
             }
             EXPECT_LT(compare(y, reference_transform(widened(x), sign)).l2, 2e-15) << n << " on " << n_ranks;

@@ -35,7 +35,7 @@ public:
 /// those that add something.
 class message_transport : public transport {
 public:
-    explicit message_transport(MPI_Comm comm) : comm_(comm) {}
+    explicit message_transport(const schedule_options& options) : comm_(options.comm) {}
     void begin(work& of) override;
     void wait_halo() override;
     void send_chunk(int chunk) override;
@@ -73,5 +73,13 @@ private:
     int compute_threads_;
     int cores_;
 };
+
+/// A transport is made of the options.
+template <class Transport>
+std::unique_ptr<schedule> make_fork_join(mode which, const schedule_options& options) {
+    return std::make_unique<fork_join_schedule>(std::make_unique<Transport>(options),
+                                                compute_threads_of(which, options.n_cores),
+                                                cores_of(which, options.n_cores));
+}
 
 } // namespace tiled

@@ -5,6 +5,8 @@
 
 #include "exchange/work.hpp"
 
+#include <commtask/commtask.h>
+
 #include <mpi.h>
 
 #include <cstddef>
@@ -44,6 +46,12 @@ struct message_comms {
         if (one.is_halo()) return turns[0];
         const int turn = (one.segment + one.chunk) * n_peers + one.nth_peer - 1;
         return turns[static_cast<std::size_t>(turn) % turns.size()];
+    }
+    [[nodiscard]] commtask_op operation(const incoming_message& one) const {
+        return commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, of(one));
+    }
+    [[nodiscard]] commtask_op operation(const outgoing_message& one) const {
+        return commtask_op_send(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, of(one));
     }
 };
 

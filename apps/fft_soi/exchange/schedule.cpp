@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of schedules, and the messages alone. A new schedule is a file schedule_x.cpp, a line here and a line in
-// schedule.hpp; nothing of the transforms changes.
+// The table of schedules, and the messages alone. A new schedule is a transport or a file, a line here and a line in schedule.hpp; nothing
+// of the transforms changes.
 #include "exchange/schedule.hpp"
 
 #include "exchange/fork_join.hpp"
@@ -38,11 +38,19 @@ const mode_description& describe(mode which) {
     throw std::logic_error("this build does not have that mode");
 }
 
+namespace {
+
+/// Beside the compute threads.
+bool has_thread(mode which) { return which == mode::commself || describe(which).has_worker; }
+
+} // namespace
+
 int compute_threads_of(mode which, int n_cores) {
     if (which == mode::serial) return 1;
-    const bool has_thread = which == mode::commself || describe(which).has_worker;
-    return has_thread ? std::max(1, n_cores - 1) : n_cores;
+    return has_thread(which) ? std::max(1, n_cores - 1) : n_cores;
 }
+
+int cores_of(mode which, int n_cores) { return has_thread(which) ? std::max(2, n_cores) : n_cores; }
 
 std::unique_ptr<schedule> make_schedule(mode which, const schedule_options& options) {
     if (options.comm == MPI_COMM_NULL) throw std::invalid_argument("the communicator of a schedule must not be null");
@@ -52,7 +60,7 @@ std::unique_ptr<schedule> make_schedule(mode which, const schedule_options& opti
 double measure_messages(work& of, MPI_Comm comm) {
     if (of.sizes().n_ranks == 1) return 0;
     constexpr int rounds = 5;
-    message_transport by(comm);
+    message_transport by({.comm = comm});
     double best = 0;
     for (int k = 0; k < rounds; ++k) {
         by.barrier();

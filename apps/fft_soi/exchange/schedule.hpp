@@ -82,6 +82,8 @@ const mode_description& describe(mode which);
 
 /// Compute threads of a mode on n_cores cores, before there is a schedule.
 int compute_threads_of(mode which, int n_cores);
+/// With the communication thread where there is one.
+int cores_of(mode which, int n_cores);
 
 /// Throws std::invalid_argument if the communicator is null.
 std::unique_ptr<schedule> make_schedule(mode which, const schedule_options& options);

@@ -75,12 +75,12 @@ public:
 
     void barrier() override { miniapp::worker_barrier(comms_.all); }
     int compute_threads() const override { return static_cast<int>(taken_.size()); }
-    int cores() const override { return std::max(2, n_cores_); }
+    int cores() const override { return cores_of(mode::omp, n_cores_); }
 
 private:
     struct graph {
         graph(work& of, graph_schedule& under) {
-            if (under.has_plan_ && of.sizes().n_ranks > 1) plans.emplace(of, under.comms_.all);
+            if (under.has_plan_ && of.sizes().n_ranks > 1) plans.emplace(of, under.comms_);
             under.add_items(of, *this);
             items.end(false);
             runner = under.make_(items, under.n_cores_);
@@ -90,15 +90,8 @@ private:
         std::unique_ptr<miniapp::runner> runner;
     };
 
-    template <class Message>
-    int add(item_list& to, const Message& one) const {
-        if constexpr (std::is_const_v<std::remove_pointer_t<decltype(one.data)>>) {
-            return to.add(part::receive,
-                          miniapp::send(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one)));
-        } else {
-            return to.add(part::receive,
-                          miniapp::receive(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one)));
-        }
+    int add(item_list& to, const auto& one) const {
+        return to.add(part::receive, miniapp::message{.operation = comms_.operation(one)});
     }
 
     /// Messages first, then what feeds them, early chunks first, then the consumers, first segments first.

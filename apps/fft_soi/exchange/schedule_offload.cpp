@@ -9,9 +9,6 @@
 
 #include <commtask/commtask.hpp>
 
-#include <stdexcept>
-#include <string>
-
 namespace tiled {
 
 namespace {
@@ -21,43 +18,48 @@ using miniapp::require;
 class offload_transport final : public transport {
 public:
     explicit offload_transport(const schedule_options& options)
-        : comms_(options.messages()), sender_(comms_, options.at_once) {
+        : comms_(options.messages()), sender_(comms_, options.at_once), has_plan_(options.has_plan) {
         require(commtask_comm_register(comms_.all), "commtask_comm_register");
     }
 
     void begin(work& of) override {
         of_ = &of;
         sent_ = {};
-        receives_.clear();
-        const layout& sizes = of.sizes();
-        sender_.begin(sizes.n_messages());
-        halo_ = COMMTASK_NULL;
+        plans_ = has_plan_ ? &works_.of(of, comms_) : nullptr;
+        segments_.assign(static_cast<std::size_t>(of.sizes().n_segments), {});
+        sender_.begin(plans_ == nullptr ? of.sizes().n_messages() : 0);
         if (halo_travels(of)) {
-            receive(incoming_halo(of), halo_);
             const outgoing_message edge = outgoing_halo(of);
-            post(commtask_op_send(edge.data, edge.size_bytes, MPI_BYTE, edge.peer, edge.tag, comms_.of(edge)),
-                 halo_send_);
+            post(comms_.operation(incoming_halo(of)), halo_);
+            post(comms_.operation(edge), sends_);
             count(edge, sent_);
         }
-        for_each_incoming(of,
-                          [&](const incoming_message& one) { receive(one, receives_.emplace_back(COMMTASK_NULL)); });
+        if (plans_ != nullptr) {
+            for (int segment = 0; segment < of.sizes().n_segments; ++segment)
+                post(commtask_op_plan(plans_->segment(segment).native()), segments_[segment]);
+            post(commtask_op_plan(plans_->sends().native()), sends_);
+        } else {
+            for_each_incoming(
+                of, [&](const incoming_message& one) { post(comms_.operation(one), segments_[one.segment]); });
+        }
     }
 
-    void wait_halo() override { require(commtask_wait(&halo_, nullptr), "commtask_wait"); }
+    void wait_halo() override { wait_all(halo_); }
 
     void send_chunk(int chunk) override {
-        for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) { sender_.send(one); });
+        if (plans_ != nullptr) plans_->chunk_is_made(chunk);
+        for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) {
+            if (plans_ == nullptr) return sender_.send(one);
+            count(one, sent_);
+        });
     }
 
-    void wait_segment(int segment) override {
-        const auto n = static_cast<std::size_t>(of_->sizes().n_peers() * of_->sizes().n_chunks());
-        wait_all(n, receives_.data() + static_cast<std::size_t>(segment) * n);
-    }
+    void wait_segment(int segment) override { wait_all(segments_[segment]); }
 
     void finish() override {
         sender_.finish();
         sender_.count_sent(sent_);
-        require(commtask_wait(&halo_send_, nullptr), "commtask_wait");
+        wait_all(sends_);
         sender_.require_all_gone();
     }
 
@@ -66,86 +68,33 @@ public:
     traffic sent() const override { return sent_; }
 
 private:
-    void receive(const incoming_message& one, commtask_t& task) const {
-        post(commtask_op_recv(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one)), task);
+    using tasks = std::vector<commtask_t>;
+
+    static void post(const commtask_op& operation, tasks& to) {
+        require(commtask_post(&operation, nullptr, &to.emplace_back(COMMTASK_NULL)), "commtask_post");
     }
-    static void post(const commtask_op& operation, commtask_t& task) {
-        require(commtask_post(&operation, nullptr, &task), "commtask_post");
-    }
-    static void wait_all(std::size_t n, commtask_t* tasks) {
-        require(commtask_wait_all(n, tasks, -1, nullptr), "commtask_wait_all");
+    static void wait_all(tasks& all) {
+        const int code = commtask_wait_all(all.size(), all.data(), -1, nullptr);
+        all.clear();
+        require(code, "commtask_wait_all");
     }
 
     message_comms comms_;
-    work* of_ = nullptr;
-    traffic sent_;
     urgent_sender sender_;
-    commtask_t halo_ = COMMTASK_NULL;
-    commtask_t halo_send_ = COMMTASK_NULL;
-    std::vector<commtask_t> receives_; ///< [segment][peer and chunk]
-};
-
-/// The same messages as plans.
-class planned_transport final : public transport {
-public:
-    explicit planned_transport(MPI_Comm comm) : comm_(comm) {}
-
-    void begin(work& of) override {
-        of_ = &of;
-        sent_ = {};
-        now_ = &plans_.of(of, comm_);
-        if (halo_travels(of)) {
-            halo_ = now_->halo().start();
-            count(outgoing_halo(of), sent_);
-        }
-        segments_.clear();
-        for (int segment = 0; segment < of.sizes().n_segments; ++segment) {
-            segments_.push_back(now_->segment(segment).start());
-        }
-        sends_ = now_->sends().start();
-    }
-    void wait_halo() override { end(halo_); }
-    void send_chunk(int chunk) override {
-        now_->chunk_is_made(chunk);
-        for_each_outgoing(*of_, chunk, [&](const outgoing_message& one) { count(one, sent_); });
-    }
-    void wait_segment(int segment) override { end(segments_[static_cast<std::size_t>(segment)]); }
-    void finish() override { end(sends_); }
-    void barrier() override { miniapp::worker_barrier(comm_); }
-    traffic sent() const override { return sent_; }
-
-private:
-    static void end(commtask::task& run) {
-        if (!run) return;
-        const commtask::outcome ended = run.wait();
-        if (ended.is_completed()) return;
-        char words[MPI_MAX_ERROR_STRING] = "";
-        int length = 0;
-        MPI_Error_string(ended.error_code(), words, &length);
-        throw std::runtime_error(std::string("a message failed: ") + words);
-    }
-
-    MPI_Comm comm_;
-    kept_for_works<recorded_messages> plans_;
+    bool has_plan_;
+    kept_for_works<recorded_messages> works_;
+    recorded_messages* plans_ = nullptr; ///< Of the run; null: a task for each message.
     work* of_ = nullptr;
-    recorded_messages* now_ = nullptr;
     traffic sent_;
-    commtask::task halo_;
-    std::vector<commtask::task> segments_;
-    commtask::task sends_;
+    tasks halo_;
+    std::vector<tasks> segments_; ///< What each segment receives.
+    tasks sends_;                 ///< The halo, and the plan.
 };
 
 } // namespace
 
 std::unique_ptr<schedule> make_offload_schedule(const schedule_options& options) {
-    std::unique_ptr<transport> by;
-    if (options.has_plan) {
-        by = std::make_unique<planned_transport>(options.comm);
-    } else {
-        by = std::make_unique<offload_transport>(options);
-    }
-    return std::make_unique<fork_join_schedule>(std::move(by), compute_threads_of(mode::offload, options.n_cores),
-                                                std::max(2, options.n_cores));
+    return make_fork_join<offload_transport>(mode::offload, options);
 }
 
 } // namespace tiled

@@ -38,7 +38,7 @@ struct request_plan {
 
 class planned_transport : public transport {
 public:
-    explicit planned_transport(MPI_Comm comm) : comm_(comm) {}
+    explicit planned_transport(const schedule_options& options) : comm_(options.comm) {}
 
     void begin(work& of) override {
         of_ = &of;
@@ -165,21 +165,15 @@ private:
 };
 #endif
 
-template <class Transport>
-std::unique_ptr<schedule> make_planned(const schedule_options& options) {
-    return std::make_unique<fork_join_schedule>(std::make_unique<Transport>(options.comm), options.n_cores,
-                                                options.n_cores);
-}
-
 } // namespace
 
 std::unique_ptr<schedule> make_persistent_schedule(const schedule_options& options) {
-    return make_planned<persistent_transport>(options);
+    return make_fork_join<persistent_transport>(mode::persistent, options);
 }
 
 #if MPI_VERSION >= 4
 std::unique_ptr<schedule> make_partitioned_schedule(const schedule_options& options) {
-    return make_planned<partitioned_transport>(options);
+    return make_fork_join<partitioned_transport>(mode::partitioned, options);
 }
 #endif
 

@@ -87,8 +87,7 @@ bool urgent_sender::post(const outgoing_message& one, std::uint32_t flags) {
     options.flags = flags;
     options.callback = one_has_gone;
     options.callback_argument = this;
-    const int code = commtask_submit(
-        commtask_op_send(one.data, one.size_bytes, MPI_BYTE, one.peer, one.tag, comms_.of(one)), &options, nullptr);
+    const int code = commtask_submit(comms_.operation(one), &options, nullptr);
     if (code == COMMTASK_AGAIN) return false;
     if (code != COMMTASK_OK) {
         note(code, MPI_SUCCESS);
