@@ -81,8 +81,8 @@ exchange::exchange(mode which, stencil& on, const exchange_options& options)
     : on_(on), options_(options), how_(describe(which)) {
     if (how_.has_worker) require(commtask_comm_register(options.comm), "commtask_comm_register");
     options_.is_held = options.is_held && which == mode::omp;
-    if (options_.is_held && commtask_omp_hold_check() != COMMTASK_OK) {
-        throw std::runtime_error(std::string("--hold: run lqcd_dslash_hold (") + commtask_omp_last_error() + ")");
+    if (options_.is_held && commtask_omp_bind_check() != COMMTASK_OK) {
+        throw std::runtime_error(std::string("--hold: run lqcd_dslash_bind (") + commtask_omp_last_error() + ")");
     }
     const std::array both{faces(0), faces(1)};
     // Bad habits are about single messages.
@@ -148,7 +148,7 @@ exchange::plans& exchange::record(const std::vector<face>& all) {
         if (made.first_send != 0) post_receives();
         for (const face& each : all) post(each.send.operation);
     });
-    for (std::size_t k = 0; k < all.size(); ++k) made.sends.hold(made.first_send + k);
+    for (std::size_t k = 0; k < all.size(); ++k) made.sends.defer(made.first_send + k);
     return made;
 }
 
@@ -157,7 +157,7 @@ void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned)
     const parity_layout& table = shape.parity[parity];
     const std::vector<int> owner = tile_of_site(shape, shape.parity[1 - parity]);
     const bool is_one_plan = planned != nullptr && !is_graph(how_.which);
-    const auto let_go = [planned](std::size_t k) { planned->sends.ready(planned->first_send + k); };
+    const auto let_go = [planned](std::size_t k) { planned->sends.pready(planned->first_send + k); };
     int receives = -1; // with plans
     int sends = -1;
     if (planned != nullptr) {
@@ -200,7 +200,7 @@ void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned)
                 // A refusal is counted among the errors, which end the run.
                 packs.push_back(items_.add(part::prepare, [pack, send = all[k].send.operation] {
                     pack();
-                    static_cast<void>(commtask_omp_hold(send));
+                    static_cast<void>(commtask_omp_bind(send));
                 }));
             } else {
                 packs.push_back(items_.add(part::prepare, pack));

@@ -32,7 +32,7 @@ public:
         sends_.record([&] {
             for (int chunk = 0; chunk < of.sizes().n_chunks(); ++chunk) for_each_outgoing(of, chunk, post);
         });
-        for (std::size_t member = 0; member < sends_.size(); ++member) sends_.hold(member);
+        for (std::size_t member = 0; member < sends_.size(); ++member) sends_.defer(member);
     }
 
     /// What a segment receives.
@@ -42,7 +42,7 @@ public:
     /// Any thread, once in every run of sends(): what the chunk sends may leave.
     void chunk_is_made(int chunk) {
         const std::size_t first = static_cast<std::size_t>(chunk) * n_per_chunk_;
-        for (std::size_t member = first; member < first + n_per_chunk_; ++member) sends_.ready(member);
+        for (std::size_t member = first; member < first + n_per_chunk_; ++member) sends_.pready(member);
     }
 
 private:
