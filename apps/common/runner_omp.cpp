@@ -19,6 +19,9 @@ namespace {
 constexpr int rounds_ahead = 4;
 constexpr part_order core_first{part::core, part::receive, part::shell, part::prepare,
                                 part::send, part::edge,    part::unpack};
+/// Where no edge waits for the messages.
+constexpr part_order core_second{part::receive, part::core, part::shell, part::prepare,
+                                 part::send,    part::edge, part::unpack};
 enum : int { compute_priority, reading_priority, pack_priority, message_priority };
 
 class omp_runner final : public runner {
@@ -28,7 +31,8 @@ public:
         for (std::vector<char>& of_round : ended_) of_round.resize(on.items().size());
         // libomp runs what a task releases at once in a team of one, the last created first: messages, which others wait
         // for, must not come after all of a core that is ready. A larger team puts it on a stack.
-        if (compute_threads == 1 && is_possible(core_first)) order_ = core_first;
+        const part_order& early = on.of(0, part::edge).empty() ? core_second : core_first;
+        if (compute_threads == 1 && is_possible(early)) order_ = early;
         for (const item& each : on.items()) first_priority_ = std::max(first_priority_, priority_of(each) + 1);
     }
 
