@@ -104,7 +104,7 @@ int wait_for_leave(void* argument);
 void await_its_begin();
 void give_leave();
 void finalize_leaves_a_call();
-void finalize_leaves_a_poster();
+void finalize_leaves_a_submitter();
 void finalize_retries();
 void finalize_late_signal();
 

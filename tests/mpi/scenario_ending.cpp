@@ -133,7 +133,7 @@ void finalize_leaves_a_call() {
 
 // A thread that signals late issues what has waited for that, and is inside MPI when commtask_finalize has no more patience: it
 // comes back to the program, whose next use of the library does not wait for it.
-void finalize_leaves_a_poster() {
+void finalize_leaves_a_submitter() {
     const int rank = begin_mpi();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     commtask_event_t event = make_event();

@@ -40,7 +40,7 @@ constexpr scenario scenarios[] = {
     {"fatal_handler", fatal_handler},
     {"finalize_waits_for_a_call", finalize_waits_for_a_call},
     {"finalize_leaves_a_call", finalize_leaves_a_call},
-    {"finalize_leaves_a_poster", finalize_leaves_a_poster},
+    {"finalize_leaves_a_submitter", finalize_leaves_a_submitter},
     {"finalize_retries", finalize_retries},
     {"finalize_half_ready", finalize_half_ready},
     {"stale_plans", stale_plans},

@@ -68,7 +68,7 @@ EXPECTATIONS = {
     "finalize_waits_for_a_call": {"never": [UNFINISHED]},
     "finalize_leaves_a_call": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"},
                                "prints": [r"unfinished tasks are left as they are.*inside one call \(call\)"]},
-    "finalize_leaves_a_poster": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5", "COMMTASK_IDLE": "shared"},
+    "finalize_leaves_a_submitter": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5", "COMMTASK_IDLE": "shared"},
                                  "prints": [r"unfinished tasks are left as they are.*inside one call"]},
     "finalize_retries": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"}, "prints": [UNFINISHED]},
     "finalize_half_ready": {"prints": [UNFINISHED, AGE + r"plan of 3 members; 2 of its members have not ended",
@@ -243,7 +243,7 @@ for maker in ("refused", "refused_serialized", "prepared", "fortran"):
                                                "prints": [REFUSED + "commtask_init was not called"]}
 
 # The ends of those with one lane, with two: what is given up is said by lane.
-for name in ("finalize_waits_for_a_call", "finalize_leaves_a_call", "finalize_leaves_a_poster", "finalize_retries",
+for name in ("finalize_waits_for_a_call", "finalize_leaves_a_call", "finalize_leaves_a_submitter", "finalize_retries",
              "finalize_late_signal", "finalize_window", "finalize_epoch", "forgotten_finalize", "finalize_half_ready",
              "finalize_leaves_plans", "peer_leaves_in_a_run"):
     with_one = EXPECTATIONS[name]

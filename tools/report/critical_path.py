@@ -123,7 +123,7 @@ def critical_path(run, all_delays=None):
             continue
         _add(path, run, task, cause.posted, at)
         t, rank = cause.posted, cause.rank
-        thread = cause.poster if (rank, cause.poster) in threads.computing else thread
+        thread = cause.submitter if (rank, cause.submitter) in threads.computing else thread
     path.reverse()
     return path
 

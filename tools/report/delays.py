@@ -61,9 +61,9 @@ class _Lateness:
         is_unequal = all(one < BALANCED * most for one, most in zip(other_computed, self.computed))
         self.computed = sum(self.computed), sum(other_computed)
         self.excess = max(0, mine - theirs) if is_unequal and mine is not None and theirs is not None else 0
-        before = max(went_on, moments.free_since(late.rank, late.poster, end))
+        before = max(went_on, moments.free_since(late.rank, late.submitter, end))
         chosen = moments.computed(late.rank, before, end)
-        after = moments.computed(late.rank, end, moments.next_free(late.rank, late.poster, end))
+        after = moments.computed(late.rank, end, moments.next_free(late.rank, late.submitter, end))
         # Computing behind the post is what its program could put there: it did.
         self.order = float("inf") if chosen is None else chosen if after < chosen else 0
         self.moved = moments.run.rank(late.rank).moved_between(before, end)
@@ -89,7 +89,7 @@ def _late_post(task, free_since):
     others = [peer for peer in task.peers if peer is not task]
     last = max((task, *others), key=lambda one: one.posted)
     first = min(one.posted for one in (task, *others))
-    ns = last.posted - max(first, free_since(last.rank, last.poster, last.posted))
+    ns = last.posted - max(first, free_since(last.rank, last.submitter, last.posted))
     is_sender = last.is_send or last is not task and not task.is_send
     return (LATE_SENDER if is_sender else LATE_POST, last.rank), ns
 

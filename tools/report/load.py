@@ -48,11 +48,11 @@ class _Loader:
         self.ended_by = defaultdict(list)  #: thread -> (end, number, task) of what it posted, by end
         self.left_open = {}  #: thread -> (posted, number, task) of what it posted last of all that never ended
         for task in self.tasks.values():
-            self.post_times[task.poster].append(task.posted)
+            self.post_times[task.submitter].append(task.posted)
             if task.ended is not None:
-                self.ended_by[task.poster].append((task.ended, task.number, task))
+                self.ended_by[task.submitter].append((task.ended, task.number, task))
             elif task.open_until is not None and not task.stands:
-                self.left_open[task.poster] = max((task.posted, task.number, task), self.left_open.get(task.poster, (-1,)), key=lambda row: row[:2])
+                self.left_open[task.submitter] = max((task.posted, task.number, task), self.left_open.get(task.submitter, (-1,)), key=lambda row: row[:2])
         for ended in self.ended_by.values():
             ended.sort(key=lambda row: row[:2])
         threads, workers = [], []
@@ -85,7 +85,7 @@ class _Loader:
         return Task(each.rank, each.number, f"standing {each.operation}" if each.stands else each.operation,
                     each.posted - self.zero, stands=each.stands, needs_others=bool(needs_others),
                     sends=bool(ways & SENDS), receives=bool(ways & RECEIVES),
-                    lane=each.lane, comm=self._comm_name(each.communicator), poster=each.poster,
+                    lane=each.lane, comm=self._comm_name(each.communicator), submitter=each.submitter,
                     issuer=by[IN_FLIGHT], ender=by[DROPPED] if by[ENDED] is None else by[ENDED], tag=tag,
                     bytes=each.bytes, peer=peer if peer > PROC_NULL else None, waiting=begins[WAITING], held=begins[HELD],
                     ready=begins[READY], issued=begins[IN_FLIGHT], ended=ended,

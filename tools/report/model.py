@@ -12,17 +12,17 @@ PHASES = ("queued", "predecessor", "order", "ready", "in flight", "unblock")
 
 class Task:
     """One communication task. `peers` are the tasks of other ranks without which it cannot end, `members` those of its own rank of
-    which it consists, if it is the run of a plan. `bytes` is None where it did not complete and only its end would say its size. `poster`,
+    which it consists, if it is the run of a plan. `bytes` is None where it did not complete and only its end would say its size. `submitter`,
     `issuer` and `ender` are threads. `computed_before` are the compute tasks that it depends on, `computed_after` those that depend on it: (end or begin, thread, name)."""
 
-    __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "poster", "issuer", "ender", "waiting",
+    __slots__ = ("rank", "lane", "number", "op", "peer", "tag", "comm", "bytes", "posted", "submitter", "issuer", "ender", "waiting",
                  "held", "ready", "issued", "ended", "open_until", "state", "stands", "sends", "receives", "needs_others", "predecessors", "peers", "members", "unblocks",
                  "computed_before", "computed_after")
 
     def __init__(self, rank, number, op, posted, **rest):
         self.rank, self.number, self.op, self.posted = rank, number, op, posted
         self.lane, self.peer, self.tag, self.comm, self.bytes = 0, None, None, "", 0
-        self.poster = self.issuer = self.ender = self.waiting = self.held = self.ready = self.issued = self.ended = None
+        self.submitter = self.issuer = self.ender = self.waiting = self.held = self.ready = self.issued = self.ended = None
         self.open_until = None  #: of one that never ended the end of the run; None where the record of its end may be lost
         self.state, self.stands = "open", False
         self.sends = self.receives = False  #: messages, as the trace says of its kind

@@ -166,7 +166,7 @@ def _task_table(columns, words, tasks, places, index, delays, threads):
     for name, value in (("rank", lambda t: t.rank), ("peer", lambda t: -1 if t.peer is None else t.peer),
                         ("tag", lambda t: -1 if t.tag is None else t.tag), ("lane", lambda t: t.lane), ("row", lambda t: places[id(t)])):
         table[name] = columns.add("i", [value(task) for task in tasks])
-    for name in ("poster", "issuer", "ender"):
+    for name in ("submitter", "issuer", "ender"):
         table[name] = columns.add("I", [NOTHING if (by := getattr(task, name)) is None else words.number(threads[task.rank].get(by, f"thread {by}"))
                                         for task in tasks])
     for name, value in (("op", lambda t: words.number(t.op)), ("comm", lambda t: words.number(t.comm)),

@@ -211,8 +211,8 @@ class _Rank:
     def _write_task(self, here, each, task, phases, end):
         out, title, zero = self.out, task.title(), self.zero
         posts = [out.arrow()] if each.compute in self.trace.computes else ()
-        if task.poster in self.threads:
-            out.begin(self.threads[task.poster], each.posted, "post", f"post {title}", posts, kind=INSTANT)
+        if task.submitter in self.threads:
+            out.begin(self.threads[task.submitter], each.posted, "post", f"post {title}", posts, kind=INSTANT)
         known = self.trace.communicators.get(each.communicator)
         facts = [("bytes", "unknown" if task.bytes is None else task.bytes), ("end", task.state), ("communicator", known.name if known else "")]
         out.begin(here, each.posted, "task", title, (), posts, facts + list(self._threads_of(each, task)))
@@ -226,14 +226,14 @@ class _Rank:
         out.end(here, end + zero)
 
     def _threads_of(self, each, task):
-        if task.poster in self.trace.threads:
-            yield "posted by", spans.name_of(self.trace.threads[task.poster])
+        if task.submitter in self.trace.threads:
+            yield "posted by", spans.name_of(self.trace.threads[task.submitter])
         for step in each.steps:
             if step.phase >= IN_FLIGHT:
                 yield "issued by" if step.phase == IN_FLIGHT else "ended by", self._role_of(each, step)
 
     def _role_of(self, each, step):
-        """The thread that moved a task, and what for: a worker, the task's poster, or a thread that waited."""
+        """The thread that moved a task, and what for: a worker, the task's submitter, or a thread that waited."""
         thread = self.trace.threads[step.thread]
         name = spans.name_of(thread)
         if thread.is_worker:
@@ -242,7 +242,7 @@ class _Rank:
         _, lane, state = thread.states[k] if k >= 0 else (0, 0, 0)
         if state and lane in (each.lane, EVERY_LANE):
             return f"waiting {name}"
-        return f"poster, {name}" if thread.number == each.poster else name
+        return f"submitter, {name}" if thread.number == each.submitter else name
 
 
 def write(read, run, path):

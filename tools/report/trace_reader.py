@@ -102,13 +102,13 @@ class Task:
     compute: int = 0  # the compute task in which it was posted
 
     @property
-    def poster(self) -> int:
+    def submitter(self) -> int:
         return thread_of(self.id)
 
     @property
     def number(self) -> str:
         """As people see it: thread and count."""
-        return f"{self.poster}.{self.id & 0xffffffffffff}"
+        return f"{self.submitter}.{self.id & 0xffffffffffff}"
 
     @property
     def stands(self) -> bool:

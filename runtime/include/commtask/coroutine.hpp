@@ -72,6 +72,7 @@ public:
     /// @param ready  stays valid until it is resumed.
     virtual void resume_later(resumption& ready) noexcept = 0;
 
+    /// @cond
     /// For an executor whose thread is the calling thread: remembers a suspended coroutine.
     /// @return where to write the handle of the awaited task; null: do not write it, since another
     ///         thread may resume the coroutine before the write

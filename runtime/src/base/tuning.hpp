@@ -58,7 +58,7 @@ inline constexpr std::uint64_t short_turn_ns = 100'000;
 
 /// A further lane must reduce the cost of a burst to this share. With a larger share, a core would
 /// be used for next to nothing. scripts/bench lanes.
-inline constexpr double worth_a_lane = 0.95;
+inline constexpr double worth_a_lane = 0.97;
 
 // Posting: task_pool.cpp, inbox.hpp ---------------------------------------------------------------
 

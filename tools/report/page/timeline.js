@@ -225,7 +225,7 @@ function taskTip(data, k, links) {
   for (const [phase, begin, end] of taskLife(data, k)) line(phase, timeText(end - begin), COLOURS[phase]);
   line("whole life", timeText(taskEnd(data, k) - tasks.posted[k]));
   const parts = [head, element("div", facts.join(" · "), "facts"), table];
-  const by = [["posted", tasks.poster[k]], ["issued", tasks.issuer[k]], ["ended", tasks.ender[k]]].filter(([, name]) => name !== NOTHING);
+  const by = [["posted", tasks.submitter[k]], ["issued", tasks.issuer[k]], ["ended", tasks.ender[k]]].filter(([, name]) => name !== NOTHING);
   parts.push(element("div", [`lane ${tasks.lane[k]}`, ...by.map(([what, name]) => `${what} by ${words[name]}`)].join(" · "), "facts"));
   for (const isAfter of [false, true]) {
     const some = links.filter(one => one.isAfter === isAfter);
