@@ -162,7 +162,7 @@ TEST_F(PlanRefusals, OfMembersThatAreNotHeldOrReadyTwice) {
     }};
     EXPECT_EQ(commtask_plan_defer(held.get(), 0), COMMTASK_OK);
     EXPECT_EQ(commtask_plan_defer(held.get(), 0), COMMTASK_OK) << "it stays so";
-    expect(commtask_plan_pready(held.get(), 1), COMMTASK_ERR_ARGUMENT, "member 1 is not held");
+    expect(commtask_plan_pready(held.get(), 1), COMMTASK_ERR_ARGUMENT, "member 1 is not deferred");
     expect(commtask_plan_pready(held.get(), 2), COMMTASK_ERR_ARGUMENT, "member is 2");
     expect(commtask_plan_pready(COMMTASK_PLAN_NULL, 0), COMMTASK_ERR_ARGUMENT, "plan");
     for (int i = 0; i < 3; ++i) {

@@ -106,9 +106,8 @@ int refuse(const commtask_op& operation, const commtask_omp_options& options) no
             "with a libomp of its own");
     }
     if (!is_current(innermost_task()) && commtask_in_progress_call() != 0) {
-        return report_refusal(
-            COMMTASK_ERR_WORKER_THREAD, &operation, options,
-            "it was started in a callback, where no task is that it could hold and nobody can wait for it");
+        return report_refusal(COMMTASK_ERR_WORKER_THREAD, &operation, options,
+                              "it was started in a callback, where there is no current task to bind it to");
     }
     return COMMTASK_OK;
 }

@@ -115,7 +115,8 @@ COMMTASK_API int commtask_plan_on_member(commtask_plan_t plan, commtask_member_c
  *  @param plan  a plan that is not running; usually this function is called right after
  *               commtask_record_end.
  *  @param member  number of the member. A deferred member stays deferred.
- *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT: no such member; ERR_NOT_INITIALIZED. */
+ *  @return COMMTASK_OK; ERR_RUNNING; ERR_ARGUMENT: no such member, or it is a psend or
+ *          precv; ERR_NOT_INITIALIZED. */
 COMMTASK_API int commtask_plan_defer(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
 
 /** Marks a deferred member ready, as MPI_Pready does: its buffer is filled, or may be overwritten.
@@ -124,7 +125,7 @@ COMMTASK_API int commtask_plan_defer(commtask_plan_t plan, size_t member) COMMTA
  *  @param plan  the plan.
  *  @param member  number of the member.
  *  @return COMMTASK_OK; ERR_ARGUMENT: no such member, it is not deferred, it was canceled, or it
- *          was made ready before in this run; ERR_NOT_INITIALIZED.
+ *          was made ready before in this run; ERR_NO_MEMORY, ERR_NOT_INITIALIZED.
  *  @threads Any, also in callbacks, but not at the same time as commtask_plan_release. Data that
  *           the thread has written before the call are sent.
  *  @blocking Never. It costs one atomic operation on the member and two on a counter of the
@@ -136,8 +137,8 @@ COMMTASK_API int commtask_plan_defer(commtask_plan_t plan, size_t member) COMMTA
 COMMTASK_API int commtask_plan_pready(commtask_plan_t plan, size_t member) COMMTASK_NOEXCEPT;
 
 /** Marks partitions of a psend ready, as MPI_Pready_range does: a thread has filled them. A
- *  partition is sent when all partitions of the same message are ready. A message has 64 KiB, or a
- *  32nd of the buffer if that is more. Call it once for each partition and run. While the plan is
+ *  partition is sent when all partitions of the same message are ready. The buffer is sent as
+ *  at most 32 messages of about equal size, of 64 KiB or more each. Call it once for each partition and run. While the plan is
  *  not running, the call counts for the next run.
  *  @param plan  the plan.
  *  @param member  number of the psend.
@@ -148,8 +149,8 @@ COMMTASK_API int commtask_plan_pready(commtask_plan_t plan, size_t member) COMMT
  *          ready now); ERR_NO_MEMORY, ERR_NOT_INITIALIZED.
  *  @threads Any, also in callbacks, but not at the same time as commtask_plan_release. Data that
  *           the threads have written before their calls are sent.
- *  @blocking Never. It costs two atomic operations for each partition, and two on a counter of the
- *            process. The call for the last partition of a message hands the message to the worker.
+ *  @blocking Never. It costs one atomic operation for each partition, one for each message that the
+ *            partition overlaps, and two on a counter of the process. The call for the last partition of a message hands the message to the worker.
  *  @failures As commtask_plan_pready. */
 COMMTASK_API int commtask_plan_pready_range(commtask_plan_t plan, size_t member, int first,
                                             int count) COMMTASK_NOEXCEPT;

@@ -114,7 +114,7 @@ int commtask_plan_pready(commtask_plan_t plan, size_t member) noexcept {
     if (answer.was_held) return COMMTASK_OK;
     return held.is_held
                ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was made ready before in this run, or canceled", member)
-               : refuse(COMMTASK_ERR_ARGUMENT, "member %zu is not held: commtask_plan_defer says so", member);
+               : refuse(COMMTASK_ERR_ARGUMENT, "member %zu is not deferred: call commtask_plan_defer first", member);
 }
 
 int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) noexcept {

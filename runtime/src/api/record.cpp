@@ -60,12 +60,13 @@ struct end_of_thread {
             "COMM_PLAN or a plan_node");
     }
     if (options->ticket.number != 0) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "options->ticket is good once, and a member takes a place in every run");
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options->ticket is valid for one task, and a member takes a place in every run");
     }
     for (std::size_t i = 0; i < options->n_events; ++i) {
         if (options->events[i] == COMMTASK_EVENT_NULL) continue;
         return refuse(COMMTASK_ERR_ARGUMENT,
-                      "options->events[%zu] happens once: hold the member by commtask_plan_defer instead", i);
+                      "options->events[%zu] can occur only once: defer the member (commtask_plan_defer) instead", i);
     }
     for (std::size_t i = 0; i < options->n_after; ++i) {
         const task* const predecessor = options->after[i];

@@ -443,7 +443,7 @@ int commtask_finalize(void) noexcept {
     if (how == context::drained::not_at_all) {
         return conclude_failures(refuse(
             COMMTASK_ERR_UNFINISHED,
-            "the worker is inside a call of the program's that does not come back; what is unfinished stays so"));
+            "the worker is inside a function of the program's that does not come back; incomplete tasks remain"));
     }
     delete mine;
     if (how == context::drained::completely) return conclude_failures(COMMTASK_OK);

@@ -144,7 +144,8 @@ int commtask_progress(int* moved) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (!may_wait()) {
-        return refuse(COMMTASK_ERR_WORKER_THREAD, "a callback must not drive the lane: who runs it does already");
+        return refuse(COMMTASK_ERR_WORKER_THREAD,
+                      "a callback must not call commtask_progress: its thread makes progress already");
     }
     *moved = 0;
     if (!runtime->should_make_progress()) return COMMTASK_OK;

@@ -44,7 +44,7 @@ int check_synchronisation(const commtask_op& op, bool has_epochs, const std::str
     if (!has_epochs) {
         return refuse(
             COMMTASK_ERR_WINDOW,
-            "%s of %s, whose epoch is the library's: commtask_win_register_epochs leaves epochs to the program",
+            "%s of %s: the library manages the epochs of this window; register it with commtask_win_register_epochs to use your own",
             operation_of(op.kind).name, name.c_str());
     }
     if (takes_group(op) && group_of(op) == MPI_GROUP_NULL)

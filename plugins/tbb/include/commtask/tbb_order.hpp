@@ -110,7 +110,8 @@ private:
     }
 
     MPI_Comm comm_;
-    std::mutex lock_; ///< Held for a few atomic additions; no call under it waits.
+    std::mutex
+        lock_; ///< Held for a few atomic additions. The first ticket on a communicator may wait for its registration.
     std::vector<bool> is_collective_;
     bool has_begun_ = false;
     std::size_t first_number_ = 0;
