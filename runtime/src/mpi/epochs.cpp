@@ -42,10 +42,10 @@ int check_synchronisation(const commtask_op& op, bool has_epochs, const std::str
     default: return COMMTASK_OK;
     }
     if (!has_epochs) {
-        return refuse(
-            COMMTASK_ERR_WINDOW,
-            "%s of %s: the library manages the epochs of this window; register it with commtask_win_register_epochs to use your own",
-            operation_of(op.kind).name, name.c_str());
+        return refuse(COMMTASK_ERR_WINDOW,
+                      "%s of %s: the library manages the epochs of this window; register it with "
+                      "commtask_win_register_epochs to use your own",
+                      operation_of(op.kind).name, name.c_str());
     }
     if (takes_group(op) && group_of(op) == MPI_GROUP_NULL)
         return refuse(COMMTASK_ERR_ARGUMENT, "group is MPI_GROUP_NULL");
