@@ -206,10 +206,8 @@ def text_of_local(names):
 
 
 def text_of_symbols(wrappers, local):
-    """For objcopy: calls of the runtime go to the MPI, not into the wrappers, and pass by the tools that count the program's calls.
-    sharing.cpp has the functions that the program calls under the last two names."""
-    names = [(prefix + w.name, w.to_mpi) for w in wrappers for prefix in ("", "P")] + [(name, "P" + name) for name in local]
-    names += [(f"commtask_{call}", f"commtask_runtime_{call}") for call in ("init", "finalize")]
+    """For objcopy: calls of the runtime go to the MPI, not into the wrappers, and pass by the tools that count the program's calls."""
+    names = [(w.name, w.to_mpi) for w in wrappers] + [(name, "P" + name) for name in local]
     return "".join(f"{ours} {theirs}\n" for ours, theirs in names)
 
 

@@ -148,6 +148,19 @@ TEST(Config, TakesAnOldNameAndWarnsWithTheNewOne) {
               "COMMTASK_NAP_MAX_US is called COMMTASK_WAIT_MAX_US now; the old name will go with the next version.");
 }
 
+TEST(Config, TakesTheNewNameWhereBothAreSet) {
+    for (const auto& both : {std::vector<const char*>{"COMMTASK_NAP_MAX_US=70", "COMMTASK_WAIT_MAX_US=80"},
+                             std::vector<const char*>{"COMMTASK_WAIT_MAX_US=80", "COMMTASK_NAP_MAX_US=70"}}) {
+        config target;
+        EXPECT_THAT(read(target, both), SizeIs(0));
+        EXPECT_EQ(target.wait_max_us, 80);
+    }
+    config target;
+    EXPECT_THAT(read(target, {"COMMTASK_NODE_BELL="}), SizeIs(0));
+    EXPECT_THAT(read(target, {"COMMTASK_NODE_BELL=on"}), SizeIs(1));
+    EXPECT_EQ(target.node_doorbells, doorbell_use::on);
+}
+
 TEST(Config, WarnsOfAnUnknownNameWithTheNearestOne) {
     config target;
     const auto problems = read(target, {"COMMTASK_LANSE=1", "COMMTASK_VERBOSE=2"});

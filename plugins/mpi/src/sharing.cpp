@@ -8,6 +8,7 @@
 #include "post.hpp"
 
 #include "api/context.hpp"
+#include "api/entry.hpp"
 #include "api/failures.hpp"
 #include "api/starting.hpp"
 #include "base/last_error.hpp"
@@ -17,11 +18,6 @@
 #include <commtask/commtask.h>
 
 #include <cstdint>
-
-extern "C" {
-int commtask_runtime_init(const commtask_config* config) noexcept;
-int commtask_runtime_finalize(void) noexcept;
-}
 
 namespace commtask::interposer {
 namespace {

@@ -51,7 +51,7 @@ inline void set_lane(MPI_Comm comm, int lane) { frontend::check(commtask_comm_se
 /// @param by  the key that chooses the lane: commtask_comm_stripe has the requirements.
 /// @throws error  if the communicator's info lacks a required key, the ranks differ, or it is
 ///                striped in the other way.
-inline void spread(MPI_Comm comm, commtask_striping by) { frontend::check(commtask_comm_stripe(comm, by)); }
+inline void stripe(MPI_Comm comm, commtask_striping by) { frontend::check(commtask_comm_stripe(comm, by)); }
 
 } // namespace commtask
 

@@ -80,6 +80,9 @@ void copy_last_sentence(sentence_buffer& to) noexcept { std::snprintf(to.data(),
 /// thread also waits at most this long for the right to call MPI.
 constexpr long wait_before_abort_ns = 200'000'000;
 
+/// After so many seconds in MPI_Abort the process ends without it. Less: a launcher that answers late has not heard of the abort.
+constexpr unsigned abort_patience_s = 3;
+
 /// Gives the calling thread the right to call MPI. The wait for it is short: all that is left to do
 /// is to ask for an error handler and to end the job.
 class mpi_caller {
@@ -142,7 +145,7 @@ using choice = mpi_error_handling::choice;
     const timespec until_read{0, wait_before_abort_ns};
     nanosleep(&until_read, nullptr);
     std::signal(SIGALRM, [](int /*signal*/) { std::_Exit(exit_code.load()); });
-    alarm(tuning::patience_at_the_end_ns / 1'000'000'000);
+    alarm(abort_patience_s);
     std::atexit([] {
         std::fflush(stdout);
         std::_Exit(exit_code.load());

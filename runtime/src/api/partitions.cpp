@@ -182,7 +182,8 @@ int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) n
     if (partition == COMMTASK_ALL_PARTITIONS) {
         if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
         const task* const started = plan->started_of(plan->posted(member));
-        const auto has_ended = [&] { return started != nullptr && started->life.state() != task_state::open; };
+        if (started == nullptr) return 0;
+        const auto has_ended = [&] { return started->life.state() != task_state::open; };
         return look_once(*runtime, has_ended) ? 1 : 0;
     }
     if (const int code = check_partition(plan, member, partition, 1); code != COMMTASK_OK) return code;

@@ -6,6 +6,7 @@
 #include "api/starting.hpp"
 
 #include "api/context.hpp"
+#include "api/entry.hpp"
 #include "base/last_error.hpp"
 #include "base/speech.hpp"
 #include "base/system.hpp"
@@ -239,7 +240,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
                                                     .has_core = has_core,
                                                     .n_ranks_per_node = static_cast<int>(settings.node_ranks)},
                                                    doorbells::page_bytes);
-    if (found.failure && settings.verbose >= 1) say("warning: %s; their workers nap instead", found.failure->c_str());
+    if (found.failure && settings.verbose >= 1)
+        say("warning: %s; their workers wait for limited times instead", found.failure->c_str());
     return std::move(found.segment);
 }
 
@@ -429,11 +431,11 @@ int conclude_init(const start_outcome& how) noexcept {
 
 using namespace commtask::detail;
 
-int commtask_init(const commtask_config* given) noexcept { return conclude_init(collective_start(given)); }
+int commtask_runtime_init(const commtask_config* given) noexcept { return conclude_init(collective_start(given)); }
 
 int commtask_is_initialized(void) noexcept { return context::current() != nullptr ? 1 : 0; }
 
-int commtask_finalize(void) noexcept {
+int commtask_runtime_finalize() noexcept {
     context* const mine = context::running();
     if (mine == nullptr) return refuse_without_runtime();
     if (in_progress_call()) {

@@ -203,8 +203,19 @@ std::optional<config_problem> apply(config& target, const config_field& field, s
     return std::nullopt;
 }
 
+/// Whether the environment sets a variable to something.
+static bool has_value(const char* const* environment, std::string_view variable) {
+    for (; environment != nullptr && *environment != nullptr; ++environment) {
+        const std::string_view entry{*environment};
+        if (entry.starts_with(variable) && entry.size() > variable.size() + 1 && entry[variable.size()] == '=')
+            return true;
+    }
+    return false;
+}
+
 std::vector<config_problem> apply_environment(config& target, const char* const* environment) {
     std::vector<config_problem> problems;
+    const char* const* const all = environment;
     for (; environment != nullptr && *environment != nullptr; ++environment) {
         const std::string_view entry{*environment};
         if (!entry.starts_with(prefix)) continue;
@@ -214,11 +225,13 @@ std::vector<config_problem> apply_environment(config& target, const char* const*
         const std::string_view text = entry.substr(equals + 1);
         const config_field* field = find_config_field(name);
         const auto* const renamed = std::ranges::find(renamed_settings, name, &renamed_setting::old_name);
-        if (renamed != renamed_settings.end()) {
+        if (renamed != renamed_settings.end() && !text.empty()) {
+            if (has_value(all, renamed->name)) continue; // the new name counts
             field = find_config_field(renamed->name);
             problems.push_back({true, std::string{name} + " is called " + std::string{renamed->name} +
                                           " now; the old name will go with the next version."});
         }
+        if (field == nullptr && renamed != renamed_settings.end()) continue; // an empty value is none
         if (field == nullptr) {
             problems.push_back(unknown_name(name));
         } else if (!text.empty()) {

@@ -105,7 +105,7 @@ private:
     transport* const transport_;
     const std::vector<task_observer*> observers_;
     const std::uint8_t number_;
-    task_list ready_;
+    alignas(cache_line_bytes) task_list ready_; ///< A line that other threads do not poll.
     /// When this progress call first read the clock; 0: it has not.
     std::uint64_t call_ns_ = 0;
     std::uint64_t n_accepted_ = 0;

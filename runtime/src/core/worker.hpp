@@ -83,9 +83,6 @@ private:
     [[nodiscard]] bool pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept;
     [[nodiscard]] bool wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept;
     [[nodiscard]] bool polls_once_armed(std::uint64_t& n_calls_known) noexcept;
-    [[nodiscard]] bool has_reason_to_wake() const noexcept {
-        return lane_.has_arrivals() || must_stop_.load(std::memory_order_seq_cst);
-    }
 
     lane& lane_;
     const worker_settings settings_;

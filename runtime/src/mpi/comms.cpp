@@ -218,9 +218,8 @@ void mpi_comms::give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_
 /// A queue that no communicator has. With mutex_ locked.
 comm_queue& mpi_comms::closed_queue(std::size_t lane) {
     closed_queues& closed = closed_[lane];
-    // A queue with a ticket that was never used stays busy, and goes to the end: the next
-    // communicator gets another queue.
-    if (closed.first != nullptr) {
+    // A queue with a ticket that was never used stays busy for good, and goes to the end: the queue behind it is tried, too.
+    for (int n_tries = 0; n_tries < 2 && closed.first != nullptr; ++n_tries) {
         comm_queue& first = *closed.first;
         closed.first = first.next_closed;
         if (first.is_idle()) return first;
