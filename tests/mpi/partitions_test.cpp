@@ -272,7 +272,7 @@ TEST_F(Partitions, AreRefusedWithTheReason) {
     refuse(COMMTASK_ERR_ARGUMENT, "has 2", commtask_plan_parrived(raw, 0, 2));
     refuse(COMMTASK_ERR_ARGUMENT, "partitions", commtask_plan_defer(raw, 1));
     refuse(COMMTASK_ERR_ARGUMENT, "partitions", commtask_plan_defer(raw, 0));
-    refuse(COMMTASK_ERR_ARGUMENT, "not held", commtask_plan_pready(raw, 1));
+    refuse(COMMTASK_ERR_ARGUMENT, "not deferred", commtask_plan_pready(raw, 1));
     EXPECT_EQ(commtask_plan_pready_range(raw, 1, 1, 2), COMMTASK_OK);
     refuse(COMMTASK_ERR_ARGUMENT, "before in this run", commtask_plan_pready_range(raw, 1, 0, 4));
     EXPECT_EQ(commtask_plan_parrived(raw, 0, 0), 0) << "it was never started";
