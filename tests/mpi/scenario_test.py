@@ -175,7 +175,7 @@ EXPECTATIONS = {
                                                    "COMMTASK_NODE_RANKS": "1"},
                                    "prints": [r"(?m)^ +all +[\d.]+ +\d+ +[1-9]\d* +0 +0$"]},
     "node_without_memory": {"environment": {"COMMTASK_NODE_DOORBELLS": "on"},
-                            "once": r"rank 0: warning: the ranks of this node cannot share memory: .*; their workers nap instead"},
+                            "once": r"rank 0: warning: the ranks of this node cannot share memory: .*; their workers wait for limited times instead"},
     "node_versions_differ": {"once": r"rank 0: commtask_init was refused: another rank runs another version"},
     # Only a leader rings there.
     "node_far_sender": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_STATS": "1", "COMMTASK_NODE_DOORBELLS": "on",
