@@ -14,8 +14,8 @@ from pathlib import Path
 import figures
 import miniapp
 
-NATIVE, THREAD, NAPS, BELL = "native", "MPICH's progress thread", "timed waits", "doorbells"
-TASKS = (NAPS, BELL)
+NATIVE, THREAD, TIMED_WAITS, DOORBELLS = "native", "MPICH's progress thread", "timed waits", "doorbells"
+TASKS = (TIMED_WAITS, DOORBELLS)
 LIMIT_S = 300
 STEPS = {2: 15, 4: 9, 8: 3}  # by the number of ranks
 #: The line of all in the statistics' table of workers.
@@ -25,7 +25,7 @@ WORKERS = re.compile(r"^ +all +([\d.]+) +\d+ +\d+ +\d+ +\d+$", re.MULTILINE)
 def environment_of(side):
     if side == THREAD:
         return {"MPICH_ASYNC_PROGRESS": "1"}
-    return {"COMMTASK_STATS": "1", "COMMTASK_IDLE": "shared", "COMMTASK_NODE_DOORBELLS": "off" if side == NAPS else "on"} if side in TASKS else {}
+    return {"COMMTASK_STATS": "1", "COMMTASK_IDLE": "shared", "COMMTASK_NODE_DOORBELLS": "off" if side == TIMED_WAITS else "on"} if side in TASKS else {}
 
 
 def ask(build, side, n_ranks, n_steps):
@@ -50,9 +50,9 @@ def measure(build, n_ranks, is_quick):
     report = figures.Report("node", f"{n_ranks} ranks", miniapp.machine_of(build))
     sides = (NATIVE, *([THREAD] if build.is_mpich else []), *TASKS)
     results = miniapp.alternated(sides, 1 if is_quick else 3, lambda side: ask(build, side, n_ranks, 1 if is_quick else STEPS[n_ranks]))
-    for name in results[BELL][0]:
+    for name in results[DOORBELLS][0]:
         times = {side: [one[name] for one in rounds] for side, rounds in results.items() if name in rounds[0]}
-        report.rows += figures.side_rows(times, "us", lambda side, times=times: NATIVE if NATIVE in times else NAPS, lambda side, name=name: f"{name}, {side}")
+        report.rows += figures.side_rows(times, "us", lambda side, times=times: NATIVE if NATIVE in times else TIMED_WAITS, lambda side, name=name: f"{name}, {side}")
     return report
 
 

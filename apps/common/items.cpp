@@ -87,7 +87,7 @@ void item_list::end(bool is_round) {
         for (std::vector<int>* const others : {&each.after, &each.before}) {
             for (int& other : *others) other = place[other];
         }
-        // What comes behind it in the list was there in the round before.
+        // An input behind the item in the list is taken from the round before.
         std::ranges::sort(each.after);
         const auto last = std::ranges::lower_bound(each.after, each.id);
         each.before.insert(each.before.end(), last, each.after.end());

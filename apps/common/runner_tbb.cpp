@@ -28,7 +28,7 @@ struct turn {
     friend auto operator<=>(const turn&, const turn&) = default;
 };
 
-/// Who waits for an item, and how many inputs it still lacks. Its own line: its predecessors are on several threads.
+/// The successors of an item, and the number of inputs that it still lacks. Each has a cache line: predecessors are on several threads.
 struct alignas(64) place {
     std::atomic<int> n_missing{0};
     std::vector<int> now, next; ///< Items of the same round and of the next.
@@ -112,7 +112,7 @@ private:
     void carry_out(int n_stages, phase_times&) override {
         n_stages_ = n_stages;
         has_failed_.store(false, std::memory_order_relaxed);
-        // What an item lacks in the first round is of that round; an item that lacks nothing there is counted for the next one.
+        // An item waits in the first round for inputs of that round; an item without such inputs is counted for the next round.
         for (const item& each : list().items()) lack(each, each.after.empty() ? each.before.size() : each.after.size());
         arena_.execute([this] {
             for (const item& each : list().items()) {

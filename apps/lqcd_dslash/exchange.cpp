@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reads what is worked out once from the neighbour table, so that each item waits for exactly the tiles and halos that it reads.
+// The inputs of each item are worked out once from the neighbour table: an item waits for exactly the tiles and halos that it reads.
 // Halos are double-buffered by the parity of the hop: a receive waits for the readers of the hop before the last, a pack for its send.
 // With plans the receives of a hop are one item and its sends another, each send held until its face is packed; or all messages are
 // one, where the master waits for all of them anyway.

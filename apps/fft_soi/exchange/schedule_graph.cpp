@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modes omp and tbb: chunk x segment as one graph, made when a work runs first, in which what arrives is an item too. A segment is
-// consumed when its messages are there; no barrier in between. What leaves is handed over when the pieces of its chunk are made, and
+// consumed when its messages are there; no barrier in between. A message is handed over when the pieces of its chunk are made, and
 // posted in order of urgency, which no dependence can say; or, with plans, leaves at once. The price is a task's overhead per piece and
 // message, hence pieces are large.
 #include "common/runner.hpp"

@@ -47,7 +47,7 @@ private:
     std::shared_ptr<const void> identity_ = std::make_shared<char>();
 };
 
-/// What was made for the works that ran last: six-step has three, the rest is for transforms in turn. A work is known by identity, not by
+/// Keeps the objects made for the works that ran last: six-step has three works, the other places are for transforms in turn. A work is known by identity, not by
 /// addresses that an earlier one may have had, so that all ranks find the same answer to "is it known?".
 template <class Made>
 class kept_for_works {

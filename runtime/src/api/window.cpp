@@ -222,17 +222,17 @@ int commtask_win_unregister(MPI_Win window) noexcept {
     if (code == COMMTASK_OK) code = code_of_barrier;
     int mpi_code = MPI_SUCCESS;
     runtime->windows().remove(window);
-    lane& attentive = runtime->lanes()[0];
+    lane& first_lane = runtime->lanes()[0];
     const int code_of_control_task = run_in_progress_call([&] {
         MPI_Comm channel = opened->channel;
         mpi_code = runtime->windows().close(*opened);
         MPI_Comm_free(&channel);
         // Called by the progress thread: from the caller's thread the worker could still be in MPI
         // when the caller goes on to call MPI.
-        if (opened->has_others()) attentive.count_windows(-1);
+        if (opened->has_others()) first_lane.count_windows(-1);
     });
     // the control task has not run
-    if (code_of_control_task != COMMTASK_OK && opened->has_others()) attentive.count_windows(-1);
+    if (code_of_control_task != COMMTASK_OK && opened->has_others()) first_lane.count_windows(-1);
     if (code == COMMTASK_OK) code = code_of_control_task;
     if (code == COMMTASK_OK && mpi_code == MPI_SUCCESS) return COMMTASK_OK;
     return refuse(COMMTASK_FAILED, "MPI could not end the epoch of %s", opened->name.c_str());
