@@ -21,12 +21,12 @@ UNITS = {"us": "µs", "ms per hop": "ms", "ms per V-cycle": "ms", "us per step":
 BEGIN, END = "<!-- results: written by bench/performance.py -->", "<!-- end of the results -->"
 INTRODUCTION = """# Performance
 
-What this library gains and what it costs, on two machines: one with two cores, one with sixteen. `bench/performance.py` writes this page from
-the medians in [bench/results](../bench/results); [benchmarks](benchmarks.md) says how each is measured, `scripts/bench NAME` measures it again.
+Gains and costs of this library on two machines, with two and with sixteen cores. `bench/performance.py` writes this page from the medians
+in [bench/results](../bench/results). [Benchmarks](benchmarks.md) describes the measurements; `scripts/bench NAME` repeats one.
 
-*Gain* above 1 means that this library is better than what stands under *instead of*, below 1 that it is worse; in brackets the 10th and the
-90th percentile of the rounds, in each of which both sides ran in turn. ≈ stands where only the medians can be compared. Before the gain: this
-library's median / the other's.
+A *gain* above 1 means that this library is better than the alternative under *instead of*; below 1 it is worse. In brackets are the 10th and
+90th percentile over the rounds, in each of which both sides ran in turn. With ≈ only medians can be compared. Before the gain are the medians:
+this library / the alternative.
 """
 
 
@@ -102,7 +102,7 @@ def page(machines):
         heads = ["what was done", "instead of", *(word for name in machines for word in (MACHINES[name], "gain")), *(["paper"] if has_papers else [])]
         lines += table(heads, [[row.words, row.instead, *(cell for results in machines.values() for cell in cells(row, results)),
                                 *([row.paper] if has_papers else [])] for row in rows]) + [""]
-    lines += ["## Papers", "", "The last column of a table has what a paper says of the same question, on its own machines:", ""]
+    lines += ["## Papers", "", "The last column of a table has the result of a paper for the same question, on the paper's machine:", ""]
     return "\n".join(lines + [f"- {paper}" for paper in PAPERS]) + "\n"
 
 
