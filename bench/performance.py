@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes docs/performance.md and README's first table from the results in bench/results, in the words of performance_rows.py. No
 # figure is written by hand, so a test can tell that the pages say what was measured.
-"""usage: bench/performance.py [--check]     (--check: write nothing; fail if a page is not what the results say)"""
+"""usage: bench/performance.py [--check]     (--check: write nothing; fail if a page does not agree with the results)"""
 
 import json
 import math

@@ -32,29 +32,29 @@ import rma  # noqa: E402
 import trace_cost  # noqa: E402
 
 PROGRAMS = {
-    "yardstick": "the units of this machine: cache line, clock, wake-up",
-    "post": "what posting a task costs the thread that posts it",
-    "roundtrip": "what an empty task and a message cost from post to the end of the wait",
-    "unblock": "how long after MPI's completion the dependent OpenMP task starts",
-    "tbb": "the same for a node of a oneTBB flow graph",
-    "bind": "what one task with eight bound messages costs against eight communication tasks",
+    "yardstick": "reference times of this machine: cache-line round trip, clock, wake-up of a thread",
+    "post": "cost of posting a task for the posting thread",
+    "roundtrip": "time of an empty task and of a message, from post to end of wait",
+    "unblock": "time from MPI's completion of a receive to the start of the dependent OpenMP task",
+    "tbb": "time from MPI's completion of a receive to the start of the dependent node of a oneTBB flow graph",
+    "bind": "cost of one task with eight bound messages, compared with eight communication tasks",
     "rate": "messages and tasks per second",
-    "patterns": "exchanges of two ranks, again and again: MPI, MPI_Startall, a post for each message, a plan",
+    "patterns": "repeated exchanges of two ranks by MPI, by MPI_Startall, by a post for each message, by a plan",
 }
 OF_TWO_RANKS = ("patterns",)  # each on a core that its worker shares
 COMPARISONS = {
-    "lanes": "what a second lane brings and costs, and one lane for many threads",
-    "trace": "what COMMTASK_TRACE costs a task, an event and a whole program",
-    "rma": "one-sided access to a rank that computes: MPI, its progress thread, commtask-run and tasks; a notified put",
-    "poisson": "poisson2d's modes, each with halos by messages, a collective, notified puts and gets",
-    "offload": "commtask-run against native MPI: starting, overlap, round trips, a FUNNELED miniapp",
-    "node": "doorbells between ranks that share cores, against timed waits, native MPI and a progress thread",
-    "multigrid": "the multigrid miniapp's modes and lanes, many and few boxes, crowded and over links",
-    "dslash": "the lattice-QCD miniapp's modes against its baseline, crowded and over links",
-    "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
+    "lanes": "gain and cost of a second lane, and one lane for many threads",
+    "trace": "cost of COMMTASK_TRACE for a task, an event and a whole program",
+    "rma": "one-sided access to a computing rank by MPI, by MPI with its progress thread, by commtask-run and by tasks; a notified put",
+    "poisson": "the modes of poisson2d, each with halos by messages, by a collective, by notified puts and by gets",
+    "offload": "commtask-run compared with native MPI: starting a message, overlap, round trips, a FUNNELED miniapp",
+    "node": "doorbells between ranks that share cores, compared with timed waits, native MPI and MPI's progress thread",
+    "multigrid": "modes and lanes of the multigrid miniapp, with many and few boxes, crowded and over links",
+    "dslash": "modes of the lattice-QCD miniapp compared with its baseline, crowded and over links",
+    "fft": "the FFT miniapp compared with six-step, FFTW-MPI and serial FFTW, and its schedules over links",
 }
-ALL = "all of these, into bench/results of this machine: an hour and more"
-CHECK = "quick runs against the thresholds of bench/thresholds.json: has anything become worse?"
+ALL = "all benchmarks, with the results in bench/results (more than an hour)"
+CHECK = "quick runs, compared with the limits in bench/thresholds.json"
 #: The settings that a benchmark can be asked for one of, and the options that are for some benchmarks only.
 SETTINGS = {"dslash": ("crowded", *network.LINKS), "fft": ("crowded", "link"), "multigrid": ("crowded", "link")}
 OF_SOME = {"case": ("dslash", "multigrid"), "mpi": ("lanes",)}
@@ -75,14 +75,14 @@ def parse(arguments):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", choices=names, metavar="NAME")
-    parser.add_argument("--json", metavar="FILE", help="write the results there as well")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
-    parser.add_argument("--build-dir", default="build/release", metavar="DIR")
+    parser.add_argument("--json", metavar="FILE", help="also write the results to this file")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: a test of the benchmark, not a measurement")
+    parser.add_argument("--build-dir", default="build/release", metavar="DIR", help="the build folder (default: %(default)s)")
     parser.add_argument("--setting", choices=["crowded", *network.LINKS, "all"], default="all",
                         help="; ".join(f"{name}: {', '.join(settings)}" for name, settings in SETTINGS.items()))
     parser.add_argument("--case", default="", metavar="TEXT", help="dslash and multigrid: cases whose name contains TEXT")
-    parser.add_argument("--mpi", choices=OTHER_MPIS, default="", help="lanes only: with that MPI, in the build folder DIR-MPI")
-    parser.add_argument("--check-options", action="store_true", help="do nothing else but print the targets that it is built from")
+    parser.add_argument("--mpi", choices=OTHER_MPIS, default="", help="lanes only: use this MPI, built in the folder DIR-MPI")
+    parser.add_argument("--check-options", action="store_true", help="only print the targets of the benchmark")
     return parser.parse_args(arguments)
 
 

@@ -80,9 +80,9 @@ std::string mpi_version() {
 int main(int argc, char** argv) {
     options given;
     bool is_machine_only = false;
-    CLI::App app{"The units of this machine: cache-line ping-pong, clock, wake-up."};
+    CLI::App app{"Reference times of this machine: cache-line round trip, clock, wake-up of a thread."};
     given.declare(app);
-    app.add_flag("--machine", is_machine_only, "print the description of the machine and nothing else");
+    app.add_flag("--machine", is_machine_only, "only print the description of the machine");
     CLI11_PARSE(app, argc, argv);
     const nlohmann::ordered_json machine = describe_machine(mpi_version());
     if (is_machine_only) {

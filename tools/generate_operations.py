@@ -408,7 +408,7 @@ def formatted(path, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is stale")
     options = parser.parse_args()
     n_wrong = 0
     for name, text in all_texts().items():

@@ -5,7 +5,7 @@
 # that must break a rule says so, on the line itself or on the line before:
 #     lint-allow(rule): the reason
 # Rules that need judgement are left to the readers.
-"""usage: tools/lint.py [--fix] [--no-format] [--list] [FILE...]   (default: every file that git would track)"""
+"""usage: tools/lint.py [--fix] [--no-format] [--list] [FILE...]   (default: every tracked or untracked file that git does not ignore)"""
 import argparse
 import pathlib
 import re
@@ -209,8 +209,8 @@ def files_of_project():
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-format", action="store_true", help="do not run clang-format-19")
-    parser.add_argument("--fix", action="store_true", help="let clang-format-19 lay out the files first")
-    parser.add_argument("--list", action="store_true", help="print the rules and end")
+    parser.add_argument("--fix", action="store_true", help="first format the files with clang-format-19")
+    parser.add_argument("--list", action="store_true", help="print the rules and exit")
     parser.add_argument("files", nargs="*")
     options = parser.parse_args(arguments)
     if options.list:

@@ -72,27 +72,27 @@ void command_line::add_usual(usual_options& o, const std::vector<mode_facts>& mo
         names.emplace_back(each.name);
         if (each.has_worker) with_worker.emplace_back(each.name);
     }
-    word(mode_option, o.mode, names, "who computes and who communicates");
-    number("--threads", o.n_cores, 1, 4096, "Cores per rank, communication threads included");
+    word(mode_option, o.mode, names, "the threads that compute and communicate");
+    number("--threads", o.n_cores, 1, 4096, "Cores per rank, including communication threads");
     if (most_lanes > 1)
         number("--lanes", o.n_lanes, 1, most_lanes,
-               "So many workers; the library chooses by COMMTASK_LANE_TABLE how many of them serve the messages; "
-               "without it one");
+               "Number of lanes; commtask_lanes_choose selects how many carry messages, by COMMTASK_LANE_TABLE; "
+               "without a table one");
     number(repeat_option, o.repeats, 1, 10'000, "Timed runs; the median is reported");
-    file("--json", o.json_file, "Write everything to this file");
+    file("--json", o.json_file, "Write all results to this file");
     checks_.push_back([=, &o]() -> std::string {
         const mode_facts& how = modes[static_cast<std::size_t>(o.mode)];
         o.has_worker = how.has_worker;
         o.thread_level = o.n_lanes > 1 ? MPI_THREAD_MULTIPLE : how.thread_level;
         if (o.n_lanes == 1 || o.has_worker) return {};
-        return "--lanes works with modes that have a worker; choose " + CLI::detail::join(with_worker, ", ") + ".";
+        return "--lanes needs a mode with a worker; choose " + CLI::detail::join(with_worker, ", ") + ".";
     });
 }
 
 std::string command_line::refuse_extents(const std::string& option, const std::string& said, std::size_t n, int most,
                                          const std::string& example) {
     return option + " " + said + " is not " + std::to_string(n) + " numbers from 1 to " + std::to_string(most) +
-           ", such as " + example + "; choose such.";
+           "; choose, for example, " + example + ".";
 }
 
 } // namespace miniapp

@@ -94,25 +94,25 @@ parsed_options parse_options(int argc, const char* const* argv) {
     miniapp::command_line line(
         "fft_soi", "One-dimensional FFT over MPI ranks with one all-to-all instead of three; every run checks itself.");
     CLI::App& app = line.app();
-    app.add_option("--n", n, "Points, as 1048576 or 2^20")->capture_default_str();
+    app.add_option("--n", n, "Number of points, such as 1048576 or 2^20")->capture_default_str();
     o.mode = static_cast<int>(o.which);
     line.usual(o, tiled::modes(), 16, "--mode,--schedule", "--repeat,--reps");
-    line.word("--method", o.by, method_names, "sixstep is Cooley-Tukey on the same exchange");
+    line.word("--method", o.by, method_names, "sixstep: Cooley-Tukey with the same exchange");
     app.add_option("--preset", preset, preset_names() + "; default full, in single precision f32");
-    line.word("--precision", o.real, precision_names, "of the numbers");
+    line.word("--precision", o.real, precision_names, "precision of the numbers");
     line.number("--segments", o.n_segments, 1, INT_MAX, "Segments of the spectrum per rank");
     line.number("--chunks", o.n_chunks, 1, most_chunks,
                 "Chunks of the input per rank; default: messages of at least 128 KiB");
     line.number("--pieces", o.n_pieces, 1, most_chunks, "Pieces of a chunk; default: two per compute thread");
     line.number("--probe-every", o.probe_every, 1, INT_MAX, "Mode iprobe: pieces between probes");
     line.number("--at-once", o.at_once, 0, most_chunks,
-                "Modes offload, omp, tbb: messages in flight, the most urgent first; 0: all");
+                "Modes offload, omp, tbb: number of messages in flight, the most urgent first; 0: all");
     line.word("--plan", o.has_plan, {"off", "on"},
-              "modes offload, omp and tbb start the messages of a segment by one post, and all sends");
+              "modes offload, omp and tbb: start the receives of a segment, and all sends, by one post each");
     app.add_option("--sign", sign, "-1: forward, 1: inverse, scaled by 1/N")->capture_default_str();
-    app.add_flag("--inplace", o.in_place, "The result replaces the input");
-    line.word("--check", o.check, check_names, "spot sums 16 bins, full gathers all (N <= 2^22)");
-    line.word("--rigor", o.effort, {"estimate", "measure", "patient"}, "FFTW's planning");
+    app.add_flag("--inplace", o.in_place, "Store the result in the input array");
+    line.word("--check", o.check, check_names, "spot: check 16 bins by direct sums; full: check all bins (N <= 2^22)");
+    line.word("--rigor", o.effort, {"estimate", "measure", "patient"}, "effort of FFTW's planning");
     line.file("--wisdom", o.wisdom_file, "Keep FFTW's plans in this file");
     std::vector<CLI::Option*> of_window{
         app.add_option("--mu", mu, "Explicit window: oversampling n/d; default 5/4"),

@@ -30,23 +30,27 @@ parsed_options parse_options(int argc, const char* const* argv) {
     CLI::App& app = line.app();
     line.extents("--lattice", lattice, most_extent, "8.8.8.16", "Global extents X.Y.Z.T; default: 8.8.8.8 per rank");
     line.extents("--grid", grid, most_extent, "1.1.1.2",
-                 "Ranks per dimension Px.Py.Pz.Pt; default: the smallest faces");
-    line.word("--precision", o.kernel.real, precision_names, "of the fields and the kernel");
+                 "Ranks per dimension Px.Py.Pz.Pt; default: the grid with the smallest faces");
+    line.word("--precision", o.kernel.real, precision_names, "precision of the fields and the kernel");
     o.mode = static_cast<int>(o.which);
     line.usual(o, modes(), n_directions);
-    line.number("--iterations", o.iterations, 1, most_iterations, "D_eo and D_oe per timed run");
-    line.word("--check", o.check, check_names, "golden: against values that others have computed");
-    line.word("--links", has_short_links, {"18", "12"}, "reals stored per link; of 12 the third row is rebuilt");
+    line.number("--iterations", o.iterations, 1, most_iterations, "Pairs of D_eo and D_oe per timed run");
+    line.word("--check", o.check, check_names,
+              "golden: compare with independently computed values; full: also with the naive operator at every site");
+    line.word("--links", has_short_links, {"18", "12"},
+              "reals stored per link; with 12 the kernel recomputes the third row");
     app.add_option("--width", width,
-                   "SIMD width in bytes: 64|32|16|8|4; default: the widest that the processor it is compiled for has "
-                   "and the lattice can hold");
-    line.extents("--tile", tile, most_extent, "2.4", "Tile extents T.Z in the lanes' sub-lattice; default: chosen");
+                   "SIMD width in bytes: 64|32|16|8|4; default: the largest that the target processor has and the "
+                   "lattice allows");
+    line.extents("--tile", tile, most_extent, "2.4",
+                 "Tile extents T.Z in the sub-lattice of a SIMD lane; default: automatic");
     line.number("--probe-every", o.probe_every, 1, most_iterations, "Mode iprobe: interior tiles between probes");
     line.word("--plan", o.has_plan, {"off", "on"},
-              "modes offload, omp and tbb start the messages of a hop by one post");
-    app.add_flag("--hold", o.is_held, "Mode omp: packing a face and sending it are one task, which the message holds");
-    app.add_flag("--force-comm", o.force_comm, "Send directions that are not cut through MPI as well");
-    line.word("--bad", o.bad, bad_names, "a mistake on purpose, to look for in a trace; mode offload only");
+              "modes offload, omp and tbb: start the messages of an iteration by one post");
+    app.add_flag("--hold", o.is_held,
+                 "Mode omp: one task packs and sends a face, and completes with the message (needs lqcd_dslash_bind)");
+    app.add_flag("--force-comm", o.force_comm, "Also send faces of undivided directions through MPI");
+    line.word("--bad", o.bad, bad_names, "a deliberate mistake that a trace shows; mode offload only");
 
     line.parse_into(parsed, argc, argv, [&]() -> std::string {
         if (lattice[0] != 0) o.lattice = lattice;

@@ -77,17 +77,17 @@ miniapp::parsed<options> parse_options(int argc, const char* const* argv) {
     line.number("--box", o.box, 8, 1024,
                 "Cells of a box per dimension, a power of two; 16 cuts 64.64.64 into 64 boxes");
     line.word("--ghosts", o.is_aggregated, {"faces", "aggregated"},
-              "a message per face of a box, or per neighbour rank");
+              "one message per face of a box, or per neighbour rank");
     line.usual(o, miniapp::modes(), 16);
-    line.word("--selective", o.is_selective, {"off", "on"}, "all on all lanes, or few where more bring nothing");
+    line.word("--selective", o.is_selective, {"off", "on"}, "off: use all lanes; on: use only as many lanes as pay");
     line.number("--communicators", o.n_communicators, 1, 16,
-                "of one lane, which carry the messages in turn: what lanes bring that these do not");
+                "Communicators on one lane that carry the messages in rotation, as a control for --lanes");
     line.number("--cycles", o.n_cycles, least_cycles, 10'000, "V-cycles per timed run");
     line.word("--check", o.is_fully_checked, {"order", "full"},
-              "full compares the bits with one box on one thread, too");
+              "full: also compare bitwise with one box on one thread");
     line.parse_into(parsed, argc, argv, [&]() -> std::string {
         if (o.n_lanes > 1 && o.n_communicators > 1)
-            return "--communicators are of one lane, and each of --lanes has its own; choose one of the two.";
+            return "--communicators above 1 needs one lane, and --lanes is above 1; choose one of the two.";
         if (std::has_single_bit(static_cast<unsigned>(o.box))) return {};
         return "--box " + std::to_string(o.box) + " is no power of two; choose 8, 16, 32 or 64.";
     });

@@ -26,16 +26,16 @@ miniapp::parsed<options> parse_options(int argc, const char* const* argv) {
     miniapp::parsed<options> parsed;
     options& o = parsed.values;
     int sweeps = 100;
-    miniapp::command_line line(
-        "poisson2d",
-        "Two-dimensional Poisson over MPI ranks, with halos by messages or one-sided; every run checks itself.");
+    miniapp::command_line line("poisson2d", "Two-dimensional Poisson equation over MPI ranks, with halos by messages "
+                                            "or one-sided; every run checks itself.");
     line.extents("--points", o.whole.points, most_points, "512.512", "Rows.columns of the grid; default 512.512");
-    line.extents("--grid", o.whole.grid, most_points, "2.1", "Ranks along them; default: as square as it goes");
-    line.word("--method", o.whole.by, method_names, "of a sweep");
+    line.extents("--grid", o.whole.grid, most_points, "2.1",
+                 "Ranks along rows and columns; default: as square as possible");
+    line.word("--method", o.whole.by, method_names, "smoother of a sweep");
     line.usual(o, modes(), 1);
-    line.word("--halo", o.by, halo_names, "how halos travel");
-    line.number("--sweeps", sweeps, 1, 1'000'000, "Per run");
-    line.number("--bands", o.whole.n_bands, 1, 100'000, "Pieces of a step; default: four per core");
+    line.word("--halo", o.by, halo_names, "operations that exchange halos");
+    line.number("--sweeps", sweeps, 1, 1'000'000, "Sweeps per run");
+    line.number("--bands", o.whole.n_bands, 1, 100'000, "Bands of rows in a step; default: four per core");
     line.parse_into(parsed, argc, argv, [&]() -> std::string {
         o.n_steps = o.whole.by == method::jacobi ? sweeps : 2 * sweeps;
         if (o.whole.n_bands == 0) o.whole.n_bands = 4 * o.n_cores;
@@ -55,7 +55,7 @@ std::string settle(options& o, int n_ranks) {
     }
     if (grid[0] > o.whole.points[0] || grid[1] > o.whole.points[1]) {
         return "--points " + to_string(o.whole.points) + " leaves ranks of the grid " + to_string(grid) +
-               " without any; choose at least " + to_string(grid) + ".";
+               " without points; choose at least " + to_string(grid) + ".";
     }
     return {};
 }

@@ -228,14 +228,18 @@ int main(int argc, char** argv) {
     settings given;
     CLI::App app{"Latency and bandwidth between two ranks."};
     app.add_option("--trips", given.n_trips, "round trips of 8 bytes");
-    app.add_option("--messages", given.n_messages, "messages of 1 MiB in a turn");
-    app.add_option("--expect-delay-us", given.expect_delay_us, "fail unless half a round trip takes this long");
-    app.add_option("--tolerance-us", given.tolerance_us, "and at most this much longer");
+    app.add_option("--messages", given.n_messages, "messages of 1 MiB per measurement of the stream");
+    app.add_option("--expect-delay-us", given.expect_delay_us,
+                   "fail unless half a round trip takes at least this long");
+    app.add_option("--tolerance-us", given.tolerance_us,
+                   "with --expect-delay-us: fail if half a round trip takes more than this longer");
     app.add_option("--expect-gap-us", given.expect_gap_us,
-                   "fail unless the stream is bound by such a gap; without a rate");
-    app.add_option("--expect-rate-mbs", given.expect_rate_mb_per_s, "fail unless the stream comes near this rate");
-    app.add_option("--expect-absence", given.expect_absence,
-                   "fail unless 1 MiB comes while the receiver is away, or waits until it looks; with a rate")
+                   "fail unless this gap limits the message rate; without --expect-rate-mbs");
+    app.add_option("--expect-rate-mbs", given.expect_rate_mb_per_s, "fail unless the stream nearly reaches this rate");
+    app.add_option(
+           "--expect-absence", given.expect_absence,
+           "fail unless a message of 1 MiB arrives while the receiver calls no MPI (comes), or does not (waits); "
+           "with --expect-rate-mbs")
         ->check(CLI::IsMember({"comes", "waits"}));
     CLI11_PARSE(app, argc, argv);
     MPI_Init(nullptr, nullptr);

@@ -162,7 +162,7 @@ void ask(const command_line& given, const place& here) {
 
 int main(int argc, char** argv) {
     command_line given;
-    CLI::App app{"SOI against six-step, FFTW-MPI and serial FFTW, alternated in one process."};
+    CLI::App app{"SOI, six-step, FFTW-MPI and serial FFTW, alternated in one process."};
     given.shared.declare(app);
     app.add_option("--wisdom", given.wisdom_file, "keep FFTW's plans in this file");
     app.add_option("--first", given.first_log2, "log2 of the smallest N")->check(CLI::Range(14, 28));

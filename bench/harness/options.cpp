@@ -9,9 +9,9 @@
 namespace commtask::bench {
 
 void options::declare(CLI::App& app) {
-    app.add_option("--json", json_file, "write the samples to this file instead of the standard output");
+    app.add_option("--json", json_file, "write the samples to this file instead of standard output");
     app.add_flag("--quick", is_quick, "a tenth of the rounds");
-    app.add_option("--rounds", n_rounds, "rounds of alternation")->check(CLI::Range(1, 1'000'000));
+    app.add_option("--rounds", n_rounds, "number of rounds")->check(CLI::Range(1, 1'000'000));
 }
 
 std::optional<int> options::parse(int argc, char** argv, const char* question) {

@@ -240,16 +240,16 @@ void ask(place at, const options& given, asked what) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"What more lanes bring, and what they cost: rates of messages."};
+    CLI::App app{"Gain and cost of further lanes: message rates."};
     options given;
     given.declare(app);
     asked what;
     bool is_one_poster = false;
-    app.add_flag("--serialized", what.is_serialized, "ask MPI for MPI_THREAD_SERIALIZED, and measure one lane");
+    app.add_flag("--serialized", what.is_serialized, "request MPI_THREAD_SERIALIZED, and measure one lane");
     app.add_flag("--submitters", what.is_of_posters,
-                 "1 to 8 threads: with --serialized they post to one lane, without it they call MPI");
+                 "1 to 8 threads that post to one lane (with --serialized) or call MPI (without)");
     app.add_flag("--one-submitter", is_one_poster,
-                 "two ranks over emulated links (bench/delayed), one thread of each posts");
+                 "two ranks over emulated links (bench/delayed); one thread of each rank posts");
     CLI11_PARSE(app, argc, argv);
     int level = 0;
     ask_for_contexts(what);
@@ -262,7 +262,7 @@ int main(int argc, char** argv) {
     try {
         if (at.n_ranks > 2) throw std::runtime_error("one rank, or two");
         if (!what.is_serialized && level < MPI_THREAD_MULTIPLE)
-            throw std::runtime_error("this MPI gives no MPI_THREAD_MULTIPLE");
+            throw std::runtime_error("this MPI does not provide MPI_THREAD_MULTIPLE");
         if (is_one_poster) {
             if (at.n_ranks != 2) throw std::runtime_error("--one-submitter: two ranks");
             ask_one_poster(given);

@@ -27,13 +27,12 @@ int main(int argc, char** argv) {
     std::string question;
     std::string json_file;
     int most_samples = 200;
-    CLI::App app{
-        "One question about offloading, answered by one run of two ranks; of one, which writes to itself, for post."};
+    CLI::App app{"One benchmark of commtask-run: two ranks, or for post also one rank that sends to itself."};
     app.add_option("--question", question, "post, overlap or pingpong")
         ->required()
         ->check(CLI::IsMember({"post", "overlap", "pingpong"}));
-    app.add_option("--json", json_file, "where rank 0 writes the samples")->required();
-    app.add_option("--samples", most_samples, "of a small message; large ones get fewer")
+    app.add_option("--json", json_file, "the file for the samples")->required();
+    app.add_option("--samples", most_samples, "samples per small message; large messages get fewer")
         ->check(CLI::Range(1, 1'000'000));
     CLI11_PARSE(app, argc, argv);
 

@@ -95,12 +95,12 @@ int main(int argc, char** argv) {
     std::string question;
     std::string json_file;
     int n_samples = 20;
-    CLI::App app{"One question about one-sided access, answered by one run of two ranks."};
-    app.add_option("--question", question, "operations; of tasks also hops")
+    CLI::App app{"One benchmark of one-sided access between two ranks."};
+    app.add_option("--question", question, "operations; in the program with tasks also hops")
         ->required()
         ->check(CLI::IsMember({"operations", "hops"}));
-    app.add_option("--json", json_file, "where the samples are written")->required();
-    app.add_option("--samples", n_samples, "of each access")->check(CLI::Range(1, 1'000'000));
+    app.add_option("--json", json_file, "the file for the samples")->required();
+    app.add_option("--samples", n_samples, "samples per access")->check(CLI::Range(1, 1'000'000));
     CLI11_PARSE(app, argc, argv);
     try {
         const auto by = make_way(question);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs MPICH's own test suite under commtask-run. A test that does not pass is run natively too: only one that passes
 # there and not here is a failure. Natively some fail or hang where cores are few or a transport lacks a feature. Beside
-# load many take too long: --patience gives them more time, and --resume goes on with what an earlier go has not ended.
+# load many take too long: --timeout-factor gives them more time, and --resume repeats only tests that did not end.
 import argparse
 import dataclasses
 import json
@@ -94,7 +94,7 @@ def run(test, options, wrapper):
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                start_new_session=True)
     try:
-        output, _ = process.communicate(timeout=options.patience * test.limit_s)
+        output, _ = process.communicate(timeout=options.timeout_factor * test.limit_s)
         return process.returncode, output.decode(errors="replace")
     except subprocess.TimeoutExpired:
         process.terminate()  # the launcher ends its ranks, which are in sessions of their own
@@ -151,14 +151,14 @@ def earlier_results(file):
 
 def main():
     parser = argparse.ArgumentParser(description="Runs MPICH's own test suite under commtask-run.")
-    parser.add_argument("--source", type=pathlib.Path, required=True, help="its folder test/mpi")
-    parser.add_argument("--build", type=pathlib.Path, required=True, help="where it was configured")
+    parser.add_argument("--source", type=pathlib.Path, required=True, help="the suite's folder test/mpi")
+    parser.add_argument("--build", type=pathlib.Path, required=True, help="the folder in which the suite was configured")
     parser.add_argument("--run", type=pathlib.Path, required=True, help="the commtask-run to test")
     parser.add_argument("--launcher", type=shlex.split, default=["mpiexec.mpich"], help="default: %(default)s")
-    parser.add_argument("--only", default=",".join(FOLDERS), help="folders, with commas (default: all)")
-    parser.add_argument("--json", type=pathlib.Path, help="also writes each test's result there, and what failed ones printed")
-    parser.add_argument("--resume", action="store_true", help="keep what --json has already, but for what did not end in time or was not built; all of it counts")
-    parser.add_argument("--patience", type=float, default=1, metavar="FACTOR", help="how many times the suite's own limits a test may take")
+    parser.add_argument("--only", default=",".join(FOLDERS), help="folders, separated by commas (default: all)")
+    parser.add_argument("--json", type=pathlib.Path, help="also write each test's result, and the output of failed tests, to this file")
+    parser.add_argument("--resume", action="store_true", help="keep the results in the file of --json, except those of tests that timed out or were not built")
+    parser.add_argument("--timeout-factor", type=float, default=1, metavar="F", help="multiplies the suite's time limits")
     options = parser.parse_args()
     folders = options.only.split(",")
     unknown = [folder for folder in folders if folder.split("/")[0] not in FOLDERS]
@@ -167,7 +167,7 @@ def main():
     options.build = options.build.resolve()
     options.run = options.run.resolve()
     if options.resume and not options.json:
-        parser.error("--resume needs --json, the results to go on from")
+        parser.error("--resume needs --json, the file with the earlier results")
     known = earlier_results(options.json) if options.resume else {}
     results = []
     for test in [test for folder in folders for test in tests_of(options.source.resolve(), options.build, folder)]:

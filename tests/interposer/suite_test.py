@@ -17,7 +17,7 @@ PRAISES = "echo No Errors"
 #: Stays until it is ended.
 HANGS = "exec cat <fifo"
 #: What hangs is ended after five or one second, all others have ten minutes, beside whatever load.
-HURRIED = ("--patience", "0.05")
+HURRIED = ("--timeout-factor", "0.05")
 LIMITS_S = {"late": 100, "slow": 20}
 PROGRAMS = {
     "right": PRAISES,

@@ -87,8 +87,8 @@ int run(bool wants_json, const std::string& table) {
 } // namespace
 
 int main(int argc, char** argv) try {
-    CLI::App app{"Shows the machine, the workers' cores, the MPI and the settings that commtask finds here.\n"
-                 "Start it like the program in question, with the launcher of its MPI, for example: mpiexec.mpich -n 4 "
+    CLI::App app{"Shows the machine, the workers' cores, the MPI and the settings, as a program sees them.\n"
+                 "Start it like the program, with the launcher of the program's MPI, for example: mpiexec.mpich -n 4 "
                  "commtask-info"};
     bool wants_json = false;
     bool wants_page = false;
@@ -97,8 +97,8 @@ int main(int argc, char** argv) try {
     CLI::Option* const page =
         app.add_flag("--config-markdown", wants_page, "Print the page docs/configuration.md and exit")->excludes(json);
     app.add_option("--calibrate", table,
-                   "Measure what lanes bring, on two ranks or one, and write the table to this file "
-                   "for COMMTASK_LANE_TABLE")
+                   "Measure the message rates of lanes, on two ranks or one, and write the table for "
+                   "COMMTASK_LANE_TABLE to this file")
         ->type_name("FILE")
         ->check(CLI::Validator{
             [](const std::string& file) { return std::string{file.empty() ? "the file has no name" : ""}; }, ""})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # commtask-report: reads traces, and writes a page or a summary. This file is the command line
 # alone. What is wrong with the input is said in one sentence, with exit status 2, before anything is written.
-"""What a traced program waited for, and why: reads what COMMTASK_TRACE=FOLDER wrote."""
+"""Shows what a traced program waited for, and why. Reads the trace that COMMTASK_TRACE=FOLDER wrote."""
 
 import argparse
 import os
@@ -20,7 +20,7 @@ VERSION = globals().get("VERSION", "from the sources")
 DEFAULT_PAGE = "commtask-report.html"
 EPILOG = """\
 Without --text, --perfetto and --otf2 the page is written. A cause of less than 5 % of the thread time
-gets no advice. docs/report.md says what each figure means.
+gets no advice. docs/report.md explains the figures.
 
   COMMTASK_TRACE=trace mpiexec.mpich -n 2 ./app && commtask-report --text trace
   commtask-report --html run.html trace
@@ -41,9 +41,9 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="commtask-report", description=__doc__, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("inputs", nargs="+", metavar="INPUT", type=name,
-                        help="a folder that COMMTASK_TRACE named, or its files")
+                        help="the folder of COMMTASK_TRACE, or files in it")
     parser.add_argument("--text", action="store_true", help="print a summary of at most 40 lines")
-    parser.add_argument("--html", metavar="FILE", type=name, help=f"write the page there (default: {DEFAULT_PAGE})")
+    parser.add_argument("--html", metavar="FILE", type=name, help=f"write the page to this file (default: {DEFAULT_PAGE})")
     parser.add_argument("--perfetto", metavar="FILE", type=name, help="write the trace for ui.perfetto.dev")
     parser.add_argument("--otf2", metavar="FOLDER", type=name, help="write the trace for Vampir and Scalasca")
     parser.add_argument("--version", action="version", version=f"commtask-report {VERSION}")
