@@ -375,17 +375,17 @@ def named(rows, is_meant):
 def text_of_page(rows):
     nodes = {node: named(rows, lambda row, node=node: node_for(row) == node) for node in ("send_node", "recv_node")}
     notes = [
-        "`commtask_op_NAME` makes an operation in C; `COMM_TASK(NAME(...))`, `comm(NAME: ...)` and the C++ function `commtask::NAME` have the "
-        "same name. In C++ operations on windows are members of `commtask::window`, without `win_`; a plan's is `commtask::plan::run`; files "
-        "use `commtask::operation{commtask_op_NAME(...)}`. Operations with arrays of counts have a second C function for arrays of `int`.",
-        f"**Fortran** has `comm_task_NAME` of all but {named(rows, lambda row: not row.is_in_fortran())}.",
-        f"**oneTBB**: `send_node` takes {nodes['send_node']}; `recv_node` {nodes['recv_node']}; `collective_node` collectives and collective "
-        f"file accesses; `plan_node` plans, with `psend` and `precv`; `request_node` the rest.",
-        "**Order**: messages that could match the same partner start in the order of creation, and so do collectives. With `COMMTASK_ORDERED` "
-        "`start`, `call` and `attach` do, too.",
-        f"**Status**: {named(rows, lambda row: row.receives == 'yes')} have source, tag and length of the message; "
-        f"{named(rows, lambda row: row.receives == 'unknown')} if they receive; file accesses the length.",
-        f"**Cancel**: after MPI has begun the operation, `commtask_cancel` works for {named(rows, lambda row: row.waits == 'yes')}."]
+        "`commtask_op_NAME` creates an operation in C; `COMM_TASK(NAME(...))` and `comm(NAME: ...)` create OpenMP tasks. In C++ the function is "
+        "`commtask::NAME`. Exceptions in C++: operations on windows are members of `commtask::window` without `win_`; a plan is "
+        "`commtask::plan::run`; files use `commtask::operation{commtask_op_NAME(...)}`. Operations with arrays of counts have a second C function for arrays of `int`.",
+        f"**Fortran** has `comm_task_NAME` for all operations except {named(rows, lambda row: not row.is_in_fortran())}.",
+        f"**oneTBB**: `send_node` is for {nodes['send_node']}; `recv_node` for {nodes['recv_node']}; `collective_node` for collectives and "
+        f"collective file accesses; `plan_node` for plans, with `psend` and `precv`; `request_node` for all others.",
+        "**Order**: messages that could match the same send or receive, and collectives, start in the order of creation. `start`, `call` and "
+        "`attach` do so with `COMMTASK_ORDERED`.",
+        f"**Status**: {named(rows, lambda row: row.receives == 'yes')} have the source, tag and length of the message in the status; "
+        f"{named(rows, lambda row: row.receives == 'unknown')} have them if they receive. File accesses have the length.",
+        f"**Cancel**: after the start of an operation, `commtask_cancel` works only for {named(rows, lambda row: row.waits == 'yes')}."]
     lines = ["# Operations", "", f"<!-- Written from {TABLE} by tools/generate_operations.py; a test compares the two. -->", ""]
     for note in notes:
         lines += [comment(note, ""), ""]
