@@ -17,7 +17,7 @@
 #include "sharing.hpp"
 
 #include "api/context.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "config/config.hpp"
 #include "mpi/identity.hpp"
 

@@ -6,7 +6,7 @@
 #include "api/context.hpp"
 
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/operation_traits.hpp"
 #include "doorbell/peers.hpp"
 #include "mpi/clock.hpp"
@@ -367,7 +367,7 @@ void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
 
 void commtask_say(const char* sentence) noexcept {
     const std::string_view given = sentence;
-    const std::string_view whole = commtask::detail::opening(); // "commtask: rank 1: "
+    const std::string_view whole = commtask::detail::log_prefix(); // "commtask: rank 1: "
     constexpr std::string_view name = "commtask: ";
     commtask::detail::say("%s", sentence + (given.starts_with(whole)  ? whole.size()
                                             : given.starts_with(name) ? name.size()

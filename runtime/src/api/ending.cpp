@@ -7,7 +7,7 @@
 // runtime.
 #include "api/context.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "base/tuning.hpp"
 #include "core/drain.hpp"
 #include "core/operation_traits.hpp"

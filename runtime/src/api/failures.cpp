@@ -8,7 +8,7 @@
 #include "api/context.hpp"
 #include "api/plan_start.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "base/tuning.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
@@ -59,12 +59,12 @@ struct telling {
 };
 thread_local constinit telling now;
 
-void copy_last_sentence(sentence_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_sentence()); }
+void copy_last_message(sentence_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_message()); }
 
 /// "rank 1: ", or empty if the rank is not known.
 [[nodiscard]] std::string_view rank_text() noexcept {
     constexpr std::string_view begins_all = "commtask: ";
-    return opening().substr(begins_all.size());
+    return log_prefix().substr(begins_all.size());
 }
 
 [[nodiscard]] bool is_mpi_alive() noexcept {
@@ -264,7 +264,7 @@ void ask_handler() noexcept {
 } // namespace
 
 void task_failures::before_callback(const task& which, task_state how) noexcept {
-    copy_last_sentence(now.earlier);
+    copy_last_message(now.earlier);
     now.how = how;
     now.of = how == task_state::given_up ? nullptr : &which;
     try {
@@ -277,7 +277,7 @@ void task_failures::before_callback(const task& which, task_state how) noexcept 
         static_cast<void>(
             refuse(COMMTASK_FAILED, "a task failed or was canceled, and there is no memory to say which"));
     }
-    copy_last_sentence(now.sentence);
+    copy_last_message(now.sentence);
 }
 
 void task_failures::after_callback() noexcept {
@@ -289,7 +289,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
     const bool is_own = operation != nullptr && (static_cast<std::uint32_t>(operation->reserved) & flag_is_call) != 0;
     if (is_own) return code;
     try {
-        const std::string reason = last_sentence();
+        const std::string reason = last_message();
         context* const runtime = context::running();
         const errors_come_back scope;
         bool may_ask_mpi = false;
@@ -299,7 +299,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
             may_ask_mpi = true;
             int rank = 0;
             MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-            introduce(rank);
+            set_log_rank(rank);
         }
         std::string text = operation == nullptr ? "a task" : describe(*operation, may_ask_mpi);
         if (operation != nullptr && !starts_plan(*operation)) {

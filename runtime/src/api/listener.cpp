@@ -8,7 +8,7 @@
 #include "api/posting.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/task.hpp"
 #include "mpi/arguments.hpp"
 

@@ -5,7 +5,7 @@
 // for it.
 #include "api/context.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 
 #include <commtask/commtask.h>
 

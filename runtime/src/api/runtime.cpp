@@ -8,7 +8,7 @@
 #include "api/context.hpp"
 #include "api/entry.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "base/system.hpp"
 #include "config/settings.hpp"
 #include "mpi/clock.hpp"
@@ -375,7 +375,7 @@ start_outcome collective_start(const commtask_config* given) {
     if (has_mpi) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         MPI_Query_thread(&thread_level);
-        introduce(rank);
+        set_log_rank(rank);
     }
     const bool has_one_version = !has_mpi || collective_has_one_version();
     config settings;
@@ -423,7 +423,7 @@ start_outcome collective_start(const commtask_config* given) {
 
 int conclude_init(const start_outcome& how) noexcept {
     if (how.code != COMMTASK_ERR_ALREADY_INITIALIZED) remember_init(how.code);
-    if (how.has_reason && how.verbose >= 1) say("commtask_init was refused: %s", last_sentence());
+    if (how.has_reason && how.verbose >= 1) say("commtask_init was refused: %s", last_message());
     return how.code;
 }
 

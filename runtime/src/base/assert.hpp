@@ -7,7 +7,7 @@
 
 // Included in every build, so that a file that needs one of these headers by mistake compiles in
 // all presets or in none.
-#include "base/speech.hpp"
+#include "base/log.hpp"
 
 #include <cstdlib>
 

@@ -13,7 +13,7 @@
 
 namespace commtask::detail {
 namespace {
-thread_local std::array<char, 1024> sentence{};
+thread_local std::array<char, 1024> message{};
 
 /// Why the last commtask_init was refused; empty if it was not. One for the process, as there is no
 /// context then.
@@ -24,14 +24,14 @@ std::array<char, 512> refusal{};
 int refuse(int code, const char* format, ...) noexcept {
     std::va_list arguments;
     va_start(arguments, format);
-    std::vsnprintf(sentence.data(), sentence.size(), format, arguments);
+    std::vsnprintf(message.data(), message.size(), format, arguments);
     va_end(arguments);
     return code;
 }
 
 void remember_init(int code) noexcept {
     const std::lock_guard guard{refusal_mutex};
-    std::snprintf(refusal.data(), refusal.size(), "%s", code == COMMTASK_OK ? "" : sentence.data());
+    std::snprintf(refusal.data(), refusal.size(), "%s", code == COMMTASK_OK ? "" : message.data());
 }
 
 int refuse_without_runtime() noexcept {
@@ -40,11 +40,11 @@ int refuse_without_runtime() noexcept {
     return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was refused: %s", refusal.data());
 }
 
-const char* last_sentence() noexcept { return sentence.data(); }
+const char* last_message() noexcept { return message.data(); }
 
 } // namespace commtask::detail
 
-const char* commtask_last_error(void) noexcept { return commtask::detail::last_sentence(); }
+const char* commtask_last_error(void) noexcept { return commtask::detail::last_message(); }
 
 const char* commtask_error_string(int code) noexcept {
     switch (code) {

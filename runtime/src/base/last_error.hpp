@@ -21,6 +21,6 @@ void remember_init(int code) noexcept;
 int refuse_without_runtime() noexcept;
 
 /// The last message of this thread.
-[[nodiscard]] const char* last_sentence() noexcept;
+[[nodiscard]] const char* last_message() noexcept;
 
 } // namespace commtask::detail

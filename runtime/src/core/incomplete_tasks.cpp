@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/incomplete_tasks.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/comm_queue.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan_runs.hpp"
@@ -90,7 +90,7 @@ std::string incomplete_tasks::table(const char* heading, task_filter chosen) con
     if (count == 0) return {};
     const std::uint64_t now = now_ns();
     const std::string here = n_lanes_ > 1 ? " on lane " + std::to_string(scheduled_.number()) : std::string{};
-    std::string made = std::string(opening()) + std::to_string(count) + (count == 1 ? " task" : " tasks") +
+    std::string made = std::string(log_prefix()) + std::to_string(count) + (count == 1 ? " task" : " tasks") +
                        " unfinished" + here + ", " + heading + ":\n  age [s]  operation; where it waits\n";
     const auto add = [&](std::uint64_t since_ns, const std::string& text) {
         std::array<char, 32> age{};

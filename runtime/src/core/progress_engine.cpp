@@ -4,7 +4,7 @@
 // runtime does not touch the caller's memory again.
 #include "core/progress_engine.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "base/tuning.hpp"
 #include "core/graph.hpp"
 

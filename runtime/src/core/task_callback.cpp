@@ -2,7 +2,7 @@
 //
 // Reports a task's end to the program: the status that the program asked for, and its callback, on
 // the progress thread. A callback that holds up the progress thread for long is named in a warning.
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/plan_runs.hpp"
 #include "core/progress_engine.hpp"
 

@@ -11,10 +11,10 @@ namespace commtask::detail {
 
 /// Sets the rank of the process in MPI_COMM_WORLD. Called before any thread of the library writes a
 /// message.
-void introduce(int rank) noexcept;
+void set_log_rank(int rank) noexcept;
 
-/// The beginning of a line: "commtask: rank 3: "; without the rank before introduce().
-[[nodiscard]] std::string_view opening() noexcept;
+/// The beginning of a line: "commtask: rank 3: "; without the rank before set_log_rank().
+[[nodiscard]] std::string_view log_prefix() noexcept;
 
 /// Writes one line, in one piece. base/printable.hpp says which characters are escaped.
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...) noexcept;
