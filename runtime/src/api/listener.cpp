@@ -237,10 +237,10 @@ void commtask_listener_s::take_back(slot& free) noexcept {
         tag_);
 }
 
-/// Any thread inside a visit that has entered `giving_back_`. The thread that ends the listener may
+/// Any thread inside a visit that has entered `returning_`. The thread that ends the listener may
 /// wait for this thread alone.
 void commtask_listener_s::leave() noexcept {
-    giving_back_.leave(); // the listener may be gone from here on
+    returning_.release(); // the listener may be gone from here on
     if (context* const runtime = context::current()) runtime->lanes().waiters.announce();
 }
 
@@ -259,7 +259,7 @@ void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void*
     // before; partner of the exchange in give_back().
     mine->has_control_task_.exchange(false, std::memory_order_acq_rel);
     mine->hand_on();
-    mine->giving_back_.leave();
+    mine->returning_.release();
     drop(mine);
 }
 
@@ -267,7 +267,7 @@ int commtask_listener_s::give_back(slot& released) noexcept {
     const context::visit late;
     // A thread that has entered the gate, or its control task, keeps the listener alive:
     // commtask_unlisten waits for both.
-    const bool has_entered = giving_back_.try_enter();
+    const bool has_entered = returning_.try_acquire();
     if (!has_entered || !late.is_open() || has_ended()) {
         if (has_entered) leave();
         drop(this);

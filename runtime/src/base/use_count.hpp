@@ -10,18 +10,18 @@
 
 namespace commtask::detail {
 
-class gate {
+class use_count {
 public:
     /// Any thread.
     /// @return false if the gate is closed: then the caller is not inside
-    [[nodiscard]] bool try_enter() noexcept {
+    [[nodiscard]] bool try_acquire() noexcept {
         // acq_rel: partner of the fetch_or in close().
         if ((state_.fetch_add(1, std::memory_order_acq_rel) & closed) == 0) return true;
-        leave();
+        release();
         return false;
     }
     /// A thread that has entered. release: partner of the acquire in close().
-    void leave() noexcept { state_.fetch_sub(1, std::memory_order_release); }
+    void release() noexcept { state_.fetch_sub(1, std::memory_order_release); }
     /// From here on no thread enters. May be called again.
     /// @return whether no thread is inside any more
     [[nodiscard]] bool close() noexcept {
