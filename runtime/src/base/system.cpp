@@ -20,12 +20,12 @@ namespace commtask::detail {
 namespace {
 
 /// Restores errno: a post or a wait must not change the program's errno.
-class kept_errno {
+class errno_guard {
 public:
-    kept_errno() noexcept : before_(errno) {}
-    kept_errno(const kept_errno&) = delete;
-    kept_errno& operator=(const kept_errno&) = delete;
-    ~kept_errno() { errno = before_; }
+    errno_guard() noexcept : before_(errno) {}
+    errno_guard(const errno_guard&) = delete;
+    errno_guard& operator=(const errno_guard&) = delete;
+    ~errno_guard() { errno = before_; }
 
 private:
     int before_;
@@ -50,7 +50,7 @@ constexpr std::uint32_t batch = 3;
 /// stays.
 template <typename Change>
 [[nodiscard]] bool change_scheduling(std::uint32_t expected, Change&& change) noexcept {
-    const kept_errno programs;
+    const errno_guard guard;
     scheduling mine{};
     if (syscall(SYS_sched_getattr, 0, &mine, sizeof mine, 0) != 0 || mine.policy != expected) return false;
     mine.size = sizeof mine;
@@ -62,7 +62,7 @@ void wait_on(const std::atomic<std::uint32_t>& word, int how, std::uint32_t expe
              std::int64_t timeout_ns) noexcept {
     const timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
                            static_cast<long>(timeout_ns % 1'000'000'000)};
-    const kept_errno programs;
+    const errno_guard guard;
     syscall(SYS_futex, &word, how, expected, timeout_ns < 0 ? nullptr : &timeout, nullptr, 0);
 }
 
@@ -86,7 +86,7 @@ void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 }
 
 void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept {
-    const kept_errno programs;
+    const errno_guard guard;
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
@@ -96,18 +96,19 @@ void sleep_while_equal_shared(const std::atomic<std::uint32_t>& word, std::uint3
 }
 
 void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept {
-    const kept_errno programs;
+    const errno_guard guard;
     syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void prefer_short_turns() noexcept {
-    static_cast<void>(change_scheduling(ordinary, [](scheduling& mine) { mine.runtime_ns = tuning::short_turn_ns; }));
+void request_short_time_slices() noexcept {
+    static_cast<void>(
+        change_scheduling(ordinary, [](scheduling& mine) { mine.runtime_ns = tuning::short_time_slice_ns; }));
 }
 
-gentle_waking::gentle_waking() noexcept
+batch_scheduling::batch_scheduling() noexcept
     : is_changed_(change_scheduling(ordinary, [](scheduling& mine) { mine.policy = batch; })) {}
 
-gentle_waking::~gentle_waking() {
+batch_scheduling::~batch_scheduling() {
     if (is_changed_) static_cast<void>(change_scheduling(batch, [](scheduling& mine) { mine.policy = ordinary; }));
 }
 

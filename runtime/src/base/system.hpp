@@ -59,16 +59,16 @@ void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept;
 /// Asks the operating system for short time slices of the calling thread: when it is woken, it soon
 /// replaces a thread that computes, and a yield takes less time. No effect on kernels without this
 /// request (before Linux 6.12).
-void prefer_short_turns() noexcept;
+void request_short_time_slices() noexcept;
 
 /// While one of these lives, a thread that wakes the calling thread keeps the processor: the
 /// calling thread runs when the waking thread's time slice is over.
-class gentle_waking {
+class batch_scheduling {
 public:
-    gentle_waking() noexcept;
-    gentle_waking(const gentle_waking&) = delete;
-    gentle_waking& operator=(const gentle_waking&) = delete;
-    ~gentle_waking();
+    batch_scheduling() noexcept;
+    batch_scheduling(const batch_scheduling&) = delete;
+    batch_scheduling& operator=(const batch_scheduling&) = delete;
+    ~batch_scheduling();
 
 private:
     bool is_changed_;

@@ -52,7 +52,7 @@ inline constexpr std::int64_t longest_rung_wait_ns = 4'000'000;
 
 /// The time slice that a shared worker asks the operating system for. With a longer slice, a thread
 /// that the worker has woken waits for the worker. Dslash `omp`, one core per rank.
-inline constexpr std::uint64_t short_turn_ns = 100'000;
+inline constexpr std::uint64_t short_time_slice_ns = 100'000;
 
 // Several lanes: lane_policy.cpp ------------------------------------------------------------------
 

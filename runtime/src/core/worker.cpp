@@ -256,7 +256,7 @@ bool worker::pause(const worker_pause& next, const worker_turn& after, std::uint
     count_sleep();
     // A thread of the program may have started something between the last progress call and this
     // wait. The thread that wakes this worker is posting, and finishes its post first.
-    const gentle_waking after_the_submitter;
+    const batch_scheduling until_the_submitter_yields;
     sleep();
     return true;
 }
@@ -265,7 +265,7 @@ void worker::run_shared() noexcept {
     // A thread that computes on this core would otherwise keep it for milliseconds after the worker
     // is woken or yields. With one core per rank and messages of 200 KB over a slow network, an
     // application of Dslash `omp` took 23 ms instead of 9.7 ms.
-    prefer_short_turns();
+    request_short_time_slices();
     idle_strategy idle{settings_.spin_ns, static_cast<std::int64_t>(settings_.wait_max_ns)};
     std::uint64_t n_calls_known = lane_.engine.approx_progress_calls();
     bool is_woken = false;
