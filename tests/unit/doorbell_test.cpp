@@ -218,10 +218,10 @@ TEST_F(NodeRinger, KnowsThatNobodyRingsForAMessageToAnotherNode) {
 
 TEST_F(NodeRinger, KnowsNothingInFlightAnyMoreOnceATaskWasGivenUp) {
     static_cast<void>(post_to(2));
-    bench_->the_lane().ending.give_up(any_task);
+    bench_->the_lane().ending.abandon(any_task);
     static_cast<void>(post_to(0));
     EXPECT_TRUE(ringer_.is_rung_for_all());
-    bench_->the_lane().ending.give_up(any_task);
+    bench_->the_lane().ending.abandon(any_task);
     EXPECT_FALSE(ringer_.is_rung_for_all()) << "nothing is in flight";
 }
 

@@ -32,7 +32,7 @@ TEST(Ending, CallsTheCallbacksOfWhatItGivesUpAsADriver) {
     bench.post({.tag = 11, .callback = look, .argument = &seen});
     bench.post({.after = {&event}, .tag = 12, .callback = look, .argument = &seen});
     bench.run();
-    bench.the_lane().ending.give_up(any_task);
+    bench.the_lane().ending.abandon(any_task);
     EXPECT_EQ(seen.n_calls, 2);
     EXPECT_EQ(seen.n_driving, 2);
 }
@@ -48,10 +48,10 @@ TEST(Ending, LetsTheOthersGoOn) {
     task& third_in_order = bench.post({.its_turn = bench.take_turn(), .tag = 16});
     bench.run();
     EXPECT_EQ(bench.the_lane().incomplete.count(is_odd).all, 3U);
-    bench.the_lane().ending.give_up(is_odd);
+    bench.the_lane().ending.abandon(is_odd);
     bench.run();
     EXPECT_EQ(bench.the_lane().incomplete.count(is_odd).all, 0U);
-    EXPECT_EQ(state_of(flying_lost), task_state::given_up);
+    EXPECT_EQ(state_of(flying_lost), task_state::abandoned);
     for (const task* lost : {&first_in_order, &held_lost}) EXPECT_EQ(state_of(*lost), task_state::canceled);
     for (task* other : {&flying, &second_in_order, &third_in_order}) {
         EXPECT_EQ(state_of(*other), task_state::open);

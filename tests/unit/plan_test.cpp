@@ -408,7 +408,7 @@ TEST(Plan, GivesUpWithItsMembers) {
     const std::string table = bench.the_lane().incomplete.table("in a test");
     EXPECT_NE(table.find("for commtask_plan_pready"), std::string::npos) << table;
     EXPECT_NE(table.find("3 of its members have not ended"), std::string::npos) << table;
-    bench.the_lane().ending.give_up(any_task);
+    bench.the_lane().ending.abandon(any_task);
     EXPECT_NE(state_of(run), task_state::open);
     EXPECT_FALSE(lost->try_change());
 }

@@ -345,7 +345,7 @@ void context::end_trace(drained how) noexcept {
         clock = compare_clocks_at_end(start_.clock_comm, start_.number, patience_with_ranks_ns());
         if (clock) record_clock(trace_->records(), *clock, true);
     }
-    trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::gave_up);
+    trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::abandoned);
     const trace_file& file = *start_.trace;
     if (settings_.verbose >= 1 && file.n_lost() > 0) {
         say("warning: the trace has no room for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),

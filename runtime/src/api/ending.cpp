@@ -158,7 +158,7 @@ bool context::give_up(const giving_up& of) noexcept {
     for (lane& each : lanes_) { // print all lists first: they name predecessors on other lanes
         if (of.verbose >= 1) each.incomplete.print("given up by commtask_finalize", of.listed);
     }
-    for (lane& each : lanes_) each.ending.give_up(of.whose);
+    for (lane& each : lanes_) each.ending.abandon(of.whose);
     has_given_up_ = true;
     return true;
 }

@@ -231,7 +231,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 
 [[nodiscard]] std::string cancel_text(const task& which, task_state how) {
     return std::string{rank_text()} + which.queue->served_by->engine.below().describe(which) + ", was canceled" +
-           (how == task_state::given_up ? ": commtask_finalize gave it up" : "");
+           (how == task_state::abandoned ? ": commtask_finalize gave it up" : "");
 }
 
 [[nodiscard]] std::string comm_text(const commtask_op& op, context* runtime, bool may_ask_mpi) {
@@ -266,7 +266,7 @@ void ask_handler() noexcept {
 void task_failures::before_callback(const task& which, task_state how) noexcept {
     copy_last_message(now.earlier);
     now.how = how;
-    now.of = how == task_state::given_up ? nullptr : &which;
+    now.of = how == task_state::abandoned ? nullptr : &which;
     try {
         if (how == task_state::failed) {
             static_cast<void>(refuse(COMMTASK_FAILED, "%s", failure_text(failed_part(which)).c_str()));

@@ -46,7 +46,7 @@ namespace {
 void tell_successor(task& successor) noexcept {
     switch (successor.life.state()) {
     case task_state::open: return successor.queue->served_by->released(successor);
-    case task_state::given_up: return;
+    case task_state::abandoned: return;
     default: return task_pool::drop(&successor);
     }
 }

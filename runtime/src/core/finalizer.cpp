@@ -19,7 +19,7 @@ bool finalizer::could_still_move(task_filter chosen) noexcept {
     return after.all != before.all || after.ready > 0 || has_arrivals();
 }
 
-void finalizer::give_up(task_filter chosen) noexcept {
+void finalizer::abandon(task_filter chosen) noexcept {
     const progress_engine::call_scope here{engine_};
     // Visits the slots twice, since a list would need memory. Tasks that callbacks post are not
     // accepted before the next progress call.
@@ -33,7 +33,7 @@ void finalizer::give_up(task_filter chosen) noexcept {
     scheduled_.for_each_live([&](task& which) {
         // A callback has canceled a task, which is ready now.
         if (!chosen(which) || which.run.now == phase::ready) return;
-        engine_.give_up(which);
+        engine_.abandon_task(which);
     });
     engine_.start_ready();
 }

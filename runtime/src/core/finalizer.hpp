@@ -20,7 +20,7 @@ public:
 
     /// Ends incomplete tasks: tasks that have not started are canceled, the others are given up.
     /// Their callbacks may post.
-    void give_up(task_filter chosen) noexcept;
+    void abandon(task_filter chosen) noexcept;
 
 private:
     progress_engine& engine_;

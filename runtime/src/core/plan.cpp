@@ -151,7 +151,7 @@ bool plan::arm_all(std::size_t set) noexcept {
 bool plan::has_ended() const noexcept {
     if (last_run_ == nullptr) return true;
     const task_state state = last_run_->life.state();
-    if (state != task_state::open) return state != task_state::given_up;
+    if (state != task_state::open) return state != task_state::abandoned;
     // acquire: partner of the release in end_run().
     return n_ended_.load(std::memory_order_acquire) == n_started_.load(std::memory_order_relaxed);
 }
@@ -233,7 +233,7 @@ void plan::take_turns() noexcept {
 }
 
 task* plan::member_ended(const plan_member& member, task_state how) noexcept {
-    if (how == task_state::given_up) return nullptr; // The run will be given up too.
+    if (how == task_state::abandoned) return nullptr; // The run will be given up too.
     if (how == task_state::failed) {
         std::uint32_t expected = nobody;
         first_failed_.compare_exchange_strong(expected, member.index, std::memory_order_relaxed);

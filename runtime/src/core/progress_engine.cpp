@@ -245,12 +245,12 @@ void progress_engine::end_by_result(task& which) noexcept {
     finish(which, which.result.is_canceled ? task_state::canceled : task_state::completed);
 }
 
-void progress_engine::give_up(task& which) noexcept {
+void progress_engine::abandon_task(task& which) noexcept {
     if (which.run.now == phase::in_flight) {
         transport_->abandon(which);
         if (node_ != nullptr && !which.is_run()) node_->ended(which);
     }
-    finish(which, task_state::given_up);
+    finish(which, task_state::abandoned);
 }
 
 void progress_engine::finish(task& which, task_state state) noexcept {
@@ -272,7 +272,7 @@ void progress_engine::finish(task& which, task_state state) noexcept {
     scheduled_.gone(which);
     const bool is_member = which.is_member(); // Then its plan has a reference too.
     if (is_member) scheduler::let_member_go(which);
-    if (state == task_state::given_up) {
+    if (state == task_state::abandoned) {
         // The task's buffers may still be MPI's, and its predecessors may still point to it: the
         // slot is never used again.
         which.run.is_pointed_to = false;

@@ -114,7 +114,7 @@ public:
     // Inside such a scope:
     void start_ready() noexcept;
     void poll_all() noexcept { transport_->poll(*this); }
-    void give_up(task& which) noexcept;
+    void abandon_task(task& which) noexcept;
 
     // The transport's reports.
     void part_ended(task& which, std::uint32_t part) noexcept override;

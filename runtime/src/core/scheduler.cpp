@@ -111,9 +111,9 @@ void scheduler::end(task& which, task_state how) noexcept {
     COMMTASK_ASSERT(is_live(which));
     const bool was_started = which.run.now == phase::in_flight;
     // Only a task that waits, or is queued behind others, is given up without a start.
-    [[maybe_unused]] const bool is_given_up =
-        how == task_state::given_up && (which.run.now == phase::waiting || which.run.now == phase::held);
-    COMMTASK_ASSERT(was_started || which.run.now == phase::ready || is_given_up);
+    [[maybe_unused]] const bool is_abandoned =
+        how == task_state::abandoned && (which.run.now == phase::waiting || which.run.now == phase::held);
+    COMMTASK_ASSERT(was_started || which.run.now == phase::ready || is_abandoned);
     move(which, which.run.now, was_started ? phase::ended : phase::dropped, how);
     which.live_in.store(nullptr, std::memory_order_relaxed);
     count_one(n_ended_);

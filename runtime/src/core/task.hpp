@@ -36,7 +36,7 @@ enum class task_state : std::uint32_t {
     /// Final. MPI never got the operation, or returned it unmatched.
     canceled = COMMTASK_STATE_CANCELED,
     /// Final, at the end of the library only: MPI may still own the buffers. Reads as canceled.
-    given_up = 5,
+    abandoned = 5,
 };
 
 /// Where a task is on its way. Only its progress thread moves it on, by scheduler::move(), which
@@ -44,10 +44,10 @@ enum class task_state : std::uint32_t {
 enum class phase : std::uint8_t {
     posted, ///< Its lane has not accepted it -> scheduler::accept() (waiting, held or ready).
     /// Has incomplete predecessors -> the last predecessor's end, or a cancel (held or ready);
-    /// finalizer::give_up() (dropped).
+    /// finalizer::abandon() (dropped).
     waiting,
     /// Its turn in program order has not come -> the start of an earlier task, or a cancel (ready);
-    /// finalizer::give_up() (dropped).
+    /// finalizer::abandon() (dropped).
     held,
     /// In the ready list -> progress_engine::start() (in_flight), or finish() (dropped) if it must
     /// not start.

@@ -16,7 +16,7 @@ namespace {
 
 /// Fills all fields but the size.
 void fill_status(const task& which, task_state state, commtask_status& full) noexcept {
-    full.state = state == task_state::given_up ? COMMTASK_STATE_CANCELED : static_cast<commtask_state>(state);
+    full.state = state == task_state::abandoned ? COMMTASK_STATE_CANCELED : static_cast<commtask_state>(state);
     full.error = which.result.error;
     full.error_class = which.result.error_class;
     full.source = which.result.source;

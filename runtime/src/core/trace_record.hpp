@@ -81,7 +81,7 @@ enum operation_flag : std::uint8_t {
 };
 
 /// How a task ended.
-enum class task_end : std::uint8_t { open, completed, failed, canceled, given_up = 5 };
+enum class task_end : std::uint8_t { open, completed, failed, canceled, abandoned = 5 };
 
 /// The owner of a compute task or a region, and how a compute task leaves its thread, numbered as
 /// in commtask/trace.h.
@@ -161,7 +161,7 @@ static_assert(offsetof(file_header, run) == 32 && offsetof(file_header, begin_ns
               offsetof(file_header, n_lanes) == 520);
 
 /// `file_header::state`.
-enum class file_state : std::uint32_t { open, ended, gave_up };
+enum class file_state : std::uint32_t { open, ended, abandoned };
 
 /// A post, or a poll of MPI, that took less time leaves no record of its end: a picture does not
 /// show it.
