@@ -57,7 +57,7 @@ std::string incomplete_tasks::where_it_waits(const task& which) const {
     if (which.run.now == phase::in_flight) {
         return which.is_run() ? where_run_waits(which) : "in flight: MPI has not completed it";
     }
-    if (which.run.now == phase::held) {
+    if (which.run.now == phase::awaiting_turn) {
         const auto earlier = which.queue->order.blocker_of(*which.extras.its_turn);
         return earlier ? "waits for its turn behind " + blocker_text(*earlier) : "waits for its turn";
     }

@@ -41,7 +41,7 @@ void scheduler::accept(task& submitted) noexcept {
     } else {
         make_ready(submitted, phase::posted);
     }
-    const bool must_wait = submitted.run.now == phase::waiting || submitted.run.now == phase::held;
+    const bool must_wait = submitted.run.now == phase::waiting || submitted.run.now == phase::awaiting_turn;
     if (must_wait && (submitted.flags() & flag_keeps_at_accept) != 0) [[unlikely]]
         transport_->keep(submitted);
 }
@@ -71,9 +71,9 @@ void scheduler::cancel(task& which) noexcept {
     switch (which.run.now) {
     case phase::in_flight: return which.is_run() ? cancel_members(which) : transport_->withdraw(which);
     case phase::waiting: return make_ready(which, phase::waiting);
-    case phase::held:
+    case phase::awaiting_turn:
         // The task must not wait for its turn in order to be canceled: the turn may never come.
-        return leave_order(which, phase::held);
+        return leave_order(which, phase::awaiting_turn);
     case phase::posted:
     case phase::ready: // the engine reads the marks before it starts a task
     case phase::ended:
@@ -87,11 +87,11 @@ void scheduler::make_ready(task& which, phase from) noexcept {
     if (which.is_run()) return make_run_ready(which, from);
     if (!which.has_extras() || which.extras.its_turn == nullptr) return enqueue_ready(which, from);
     if (is_doomed(which)) return leave_order(which, from); // The task ends at once.
-    move(which, from, phase::held);
+    move(which, from, phase::awaiting_turn);
     task_list started;
     which.queue->order.arrive(*which.extras.its_turn, which, started);
-    while (task* const next = started.pop()) enqueue_ready(*next, phase::held);
-    if (which.run.now == phase::held && which.run.accepted_ns == 0) which.run.accepted_ns = call_time();
+    while (task* const next = started.pop()) enqueue_ready(*next, phase::awaiting_turn);
+    if (which.run.now == phase::awaiting_turn && which.run.accepted_ns == 0) which.run.accepted_ns = call_time();
 }
 
 /// A task that will not start gives its turn up, and does not wait for it.
@@ -99,7 +99,7 @@ void scheduler::leave_order(task& which, phase from) noexcept {
     task_list started;
     which.queue->order.leave(*std::exchange(which.extras.its_turn, nullptr), started);
     enqueue_ready(which, from);
-    while (task* const next = started.pop()) enqueue_ready(*next, phase::held);
+    while (task* const next = started.pop()) enqueue_ready(*next, phase::awaiting_turn);
 }
 
 void scheduler::enqueue_ready(task& ready, phase from) noexcept {
@@ -112,7 +112,7 @@ void scheduler::end(task& which, task_state how) noexcept {
     const bool was_started = which.run.now == phase::in_flight;
     // Only a task that waits, or is queued behind others, is given up without a start.
     [[maybe_unused]] const bool is_abandoned =
-        how == task_state::abandoned && (which.run.now == phase::waiting || which.run.now == phase::held);
+        how == task_state::abandoned && (which.run.now == phase::waiting || which.run.now == phase::awaiting_turn);
     COMMTASK_ASSERT(was_started || which.run.now == phase::ready || is_abandoned);
     move(which, which.run.now, was_started ? phase::ended : phase::dropped, how);
     which.live_in.store(nullptr, std::memory_order_relaxed);

@@ -42,13 +42,13 @@ enum class task_state : std::uint32_t {
 /// Where a task is on its way. Only its progress thread moves it on, by scheduler::move(), which
 /// tells observers.
 enum class phase : std::uint8_t {
-    posted, ///< Its lane has not accepted it -> scheduler::accept() (waiting, held or ready).
-    /// Has incomplete predecessors -> the last predecessor's end, or a cancel (held or ready);
+    posted, ///< Its lane has not accepted it -> scheduler::accept() (waiting, awaiting_turn or ready).
+    /// Has incomplete predecessors -> the last predecessor's end, or a cancel (awaiting_turn or ready);
     /// finalizer::abandon() (dropped).
     waiting,
     /// Its turn in program order has not come -> the start of an earlier task, or a cancel (ready);
     /// finalizer::abandon() (dropped).
-    held,
+    awaiting_turn,
     /// In the ready list -> progress_engine::start() (in_flight), or finish() (dropped) if it must
     /// not start.
     ready,
