@@ -59,7 +59,7 @@ public:
         EXPECT_TRUE(plan_.try_change());
         plan_.cancel_armed(release_to_its_lane);
         for (const plan_member& each : plan_) {
-            for (const task* const slot : each.slots) EXPECT_TRUE(slot == nullptr || slot->life.is_held_once());
+            for (const task* const slot : each.slots) EXPECT_TRUE(slot == nullptr || slot->life.has_one_reference());
         }
     }
 

@@ -61,7 +61,7 @@ thread_local bool ends_the_program = false;
 /// never returns, so this function gives up after a time limit.
 void park_workers() {
     detail::lane_set* const lanes = current.lanes.exchange(nullptr);
-    if (lanes == nullptr || lanes->is_held_by_me() || detail::in_progress_call()) return;
+    if (lanes == nullptr || lanes->has_lock() || detail::in_progress_call()) return;
     ends_the_program = true;
     // release: pairs with the acquire in active_lanes().
     current.parked_lanes.store(lanes, std::memory_order_release);

@@ -172,7 +172,7 @@ private:
 /// Whether this thread may make progress: it is in a section that took the progress lock, and in no
 /// progress call.
 [[nodiscard]] inline bool has_lock(const detail::lane_set* lanes) noexcept {
-    return lanes != nullptr && lanes->is_held_by_me() && !detail::in_progress_call();
+    return lanes != nullptr && lanes->has_lock() && !detail::in_progress_call();
 }
 
 /// The lanes, for a thread that waits. Without lanes, another thread is ending the program, and no

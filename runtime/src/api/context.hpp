@@ -159,7 +159,7 @@ public:
     [[nodiscard]] kept_handles& handles() noexcept { return handles_; }
     /// Whether the calling thread may call MPI now, whatever other threads do.
     [[nodiscard]] bool may_call_mpi() const noexcept {
-        return thread_level_ == MPI_THREAD_MULTIPLE || in_progress_call() || lanes_.is_held_by_me();
+        return thread_level_ == MPI_THREAD_MULTIPLE || in_progress_call() || lanes_.has_lock();
     }
     [[nodiscard]] plan_book& plans() noexcept { return plans_; }
     [[nodiscard]] listener_book& listeners() noexcept { return listeners_; }
@@ -170,7 +170,7 @@ public:
     /// Whether a thread that asks for progress makes progress itself: the worker has no core of its
     /// own, or cannot make progress now.
     [[nodiscard]] bool should_make_progress() const noexcept {
-        return !waiting().worker_is_reserved || lanes_.are_paused() || lanes_.is_held_by_me();
+        return !waiting().worker_is_reserved || lanes_.are_paused() || lanes_.has_lock();
     }
 
     /// The doorbells by which the ranks of the node wake each other's workers; null: there are

@@ -102,7 +102,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     listeners_.close_all();
     lanes_.resume_all(pauser::program);
     // Inside a function that MPI calls, no other thread can make progress.
-    const bool has_lock = lanes_.is_held_by_me();
+    const bool has_lock = lanes_.has_lock();
     drain_limit patience{limit_ns};
     progress_watch passes{limit_ns};
     std::size_t n_open = 0;
@@ -139,7 +139,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
 }
 
 bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
-    if (lanes_.is_held_by_me()) return false;
+    if (lanes_.has_lock()) return false;
     progress_watch passes{limit_ns};
     while (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;

@@ -89,7 +89,7 @@ class mpi_caller {
 public:
     explicit mpi_caller(context* runtime) noexcept {
         if (runtime == nullptr || runtime->thread_level() == MPI_THREAD_MULTIPLE) return;
-        if (in_progress_call() || runtime->lanes().is_held_by_me()) return;
+        if (in_progress_call() || runtime->lanes().has_lock()) return;
         may_call_ = runtime->lanes().try_take_all_locks(now_ns() + wait_before_abort_ns);
         if (may_call_) held_ = &runtime->lanes();
     }

@@ -172,7 +172,7 @@ int commtask_is_worker_shared(void) noexcept {
 int commtask_in_progress_call(void) noexcept {
     if (in_progress_call()) return 1;
     context* const runtime = context::running();
-    return runtime != nullptr && runtime->lanes().is_held_by_me() ? 1 : 0;
+    return runtime != nullptr && runtime->lanes().has_lock() ? 1 : 0;
 }
 
 int commtask_wait(commtask_t* handle, commtask_status* status) noexcept {

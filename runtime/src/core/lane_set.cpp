@@ -113,7 +113,7 @@ bool lane_set::is_quiet() const noexcept {
     return true;
 }
 
-bool lane_set::is_held_by_me() const noexcept {
+bool lane_set::has_lock() const noexcept {
     return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.engine.lock.is_mine(); });
 }
 

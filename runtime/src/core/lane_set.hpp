@@ -100,7 +100,7 @@ public:
     [[nodiscard]] bool is_quiet() const noexcept;
 
     /// Whether the calling thread has the progress lock of a lane of the set.
-    [[nodiscard]] bool is_held_by_me() const noexcept;
+    [[nodiscard]] bool has_lock() const noexcept;
 
     /// Takes all progress locks for the calling thread, or none. @return false if the time
     /// `deadline_ns` of now_ns() came first

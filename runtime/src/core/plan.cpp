@@ -95,7 +95,7 @@ void plan::empty_partitions(partition_set& parts, std::size_t set) noexcept {
 /// @return false without memory
 bool plan::take_slot(plan_member& member, std::size_t set) noexcept {
     task*& slot = member.slots[set];
-    if (slot != nullptr && slot->life.is_held_once()) return true;
+    if (slot != nullptr && slot->life.has_one_reference()) return true;
     task* const fresh = task_pool::acquire();
     if (fresh == nullptr) return false;
     if (!graph::make_room_for_edges(*fresh, static_cast<std::uint32_t>(member.predecessors.size()))) {
@@ -196,7 +196,7 @@ void plan::begin_start(task& run) noexcept {
     // A thread that has waited for the last run has given its handle back; then no locked
     // instruction is needed.
     if (last_run_ != nullptr) {
-        if (last_run_->life.is_held_once()) {
+        if (last_run_->life.has_one_reference()) {
             task_pool::release(last_run_);
         } else {
             task_pool::drop(last_run_);

@@ -27,12 +27,12 @@ public:
         const bool has_it =
             holder_.load(std::memory_order_acquire) == nobody && !is_abandoned() &&
             holder_.compare_exchange_strong(holder, me(), std::memory_order_acquire, std::memory_order_relaxed);
-        if (has_it) ++n_held_by_me();
+        if (has_it) ++n_mine();
         return has_it;
     }
     /// Only the holder.
     void give_back() noexcept {
-        --n_held_by_me();
+        --n_mine();
         holder_.store(nobody, std::memory_order_release);
     }
 
@@ -60,7 +60,7 @@ public:
     [[nodiscard]] bool is_mine() const noexcept {
         // The thread's own variable comes first: the other variable is in a line that the worker
         // writes, and every wait asks.
-        return n_held_by_me() > 0 && holder_.load(std::memory_order_relaxed) == me();
+        return n_mine() > 0 && holder_.load(std::memory_order_relaxed) == me();
     }
 
     /// An external caller takes the progress lock; the progress thread gives it up soon. Not in a
@@ -110,12 +110,12 @@ private:
     static constexpr std::uintptr_t closed = 1; ///< No variable has this address.
 
     /// The number of progress locks that the calling thread has.
-    [[nodiscard]] static int& n_held_by_me() noexcept {
-        static thread_local constinit int n_held = 0;
-        return n_held;
+    [[nodiscard]] static int& n_mine() noexcept {
+        static thread_local constinit int count = 0;
+        return count;
     }
     /// The address of a thread's own variable.
-    [[nodiscard]] static std::uintptr_t me() noexcept { return reinterpret_cast<std::uintptr_t>(&n_held_by_me()); }
+    [[nodiscard]] static std::uintptr_t me() noexcept { return reinterpret_cast<std::uintptr_t>(&n_mine()); }
 
     alignas(cache_line_bytes) std::atomic<std::uintptr_t> holder_{nobody};
     std::atomic<bool> is_abandoned_{false};

@@ -74,7 +74,7 @@ public:
 
     /// For a thread with a reference: whether no other reference exists. acquire: partner of
     /// drop_references(); the other threads' accesses to the slot are over.
-    [[nodiscard]] bool is_held_once() const noexcept {
+    [[nodiscard]] bool has_one_reference() const noexcept {
         return (word_.load(std::memory_order_acquire) & reference_mask) == 1;
     }
 

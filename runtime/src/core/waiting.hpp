@@ -98,7 +98,7 @@ template <typename IsDone>
 bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t timeout_ns, IsDone&& is_done) {
     if (is_done()) return true;
     if (timeout_ns == 0) return false;
-    const bool has_lock = lanes.is_held_by_me(); // In this case the thread would sleep for ever.
+    const bool has_lock = lanes.has_lock(); // In this case the thread would sleep for ever.
     // A paused worker does nothing for a waiting thread, whatever core it has.
     const auto looks_on = [&] { return policy.worker_is_reserved && !has_lock && !lanes.are_paused(); };
     wait_limit patience{now_ns(), timeout_ns, policy.spin_ns};
