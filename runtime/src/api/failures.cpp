@@ -181,7 +181,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     if (!which.has_extras()) return false;
     const bool has_callback = which.extras.callback != nullptr && (which.flags() & COMMTASK_CALLBACK_RELAYS) == 0;
     return has_callback || which.extras.user_status != nullptr ||
-           (which.is_member() && which.member->of->tells_of(*which.member));
+           (which.is_member() && which.member->of->has_callback_for(*which.member));
 }
 
 /// The member that failed, for the run of a plan; otherwise the task itself.

@@ -74,11 +74,11 @@ inline void add_predecessor(task& successor, task& predecessor) noexcept {
 }
 
 /// Any thread: the program has declared a deferred member ready.
-struct ready_answer {
-    bool was_held;       ///< This call was the first one for the member.
+struct ready_result {
+    bool was_deferred;   ///< This call was the first one for the member.
     bool waits_for_none; ///< The member waits for nothing else: the caller moves it on.
 };
-[[nodiscard]] inline ready_answer make_ready(task& member) noexcept {
+[[nodiscard]] inline ready_result make_ready(task& member) noexcept {
     // acq_rel: MPI sends what the calling thread has written; partner of the fetch_sub in finish()
     // and in link_predecessors().
     const std::uint32_t before = member.waiting_for.fetch_and(~waits_for_ready, std::memory_order_acq_rel);

@@ -73,9 +73,9 @@ std::string incomplete_tasks::where_it_waits(const task& which) const {
         const scheduler* const other = predecessor.live_in.load(std::memory_order_relaxed);
         if (other != nullptr) return "after a task of lane " + std::to_string(other->number());
     }
-    const bool is_held =
+    const bool is_deferred =
         which.is_member() && (which.waiting_for.load(std::memory_order_relaxed) & waits_for_ready) != 0;
-    return is_held ? what_makes_ready(which) : "for its predecessors";
+    return is_deferred ? call_that_makes_ready(which) : "for its predecessors";
 }
 
 std::string incomplete_tasks::table(const char* heading, task_filter chosen) const {

@@ -16,7 +16,7 @@
 
 namespace commtask::detail {
 
-void plan::lose_members() noexcept {
+void plan::release_members() noexcept {
     if (last_run_ != nullptr) task_pool::drop(std::exchange(last_run_, nullptr));
     for (plan_member& member : members_) {
         for (task* const slot : member.slots) {
@@ -42,7 +42,7 @@ bool plan::note_uses(plan_member& member) {
             has_other_queues_ = true;
             has_other_lanes_ = has_other_lanes_ || member.queue->served_by != home_->served_by;
         }
-        if (member.its_turn != nullptr && (member.is_held || !member.predecessors.empty())) has_waiting_ = true;
+        if (member.its_turn != nullptr && (member.is_deferred || !member.predecessors.empty())) has_waiting_ = true;
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -69,9 +69,9 @@ task* plan::add(plan_member&& what) noexcept {
     }
     if (!member.is_group) {
         posted_.push_back(member.index);
-        ++n_told_;
+        ++n_posted_;
     }
-    arm(member, first_set);
+    instantiate(member, first_set);
     // relaxed: published with the plan.
     n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed);
     return member.slots[first_set];
@@ -110,7 +110,7 @@ bool plan::take_slot(plan_member& member, std::size_t set) noexcept {
 
 /// Does for a member what posting and link_predecessors() do for other tasks, the edges included,
 /// since no other thread has the tasks yet.
-void plan::arm(plan_member& member, std::size_t set) noexcept {
+void plan::instantiate(plan_member& member, std::size_t set) noexcept {
     task& slot = *member.slots[set];
     // Two references: the plan's, and the progress engine's.
     slot.begin_operation(member.op, *member.queue, member.flags | flag_has_extras | flag_is_member, 2);
@@ -122,7 +122,8 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
     slot.trace_id = traced != nullptr ? traced->new_id() : 0;
     if (member.partitions) empty_partitions(*member.partitions, set);
     // One more, until the member's lane has accepted it. relaxed: published with the plan.
-    slot.waiting_for.store((n_predecessors + 1) | (member.is_held ? waits_for_ready : 0), std::memory_order_relaxed);
+    slot.waiting_for.store((n_predecessors + 1) | (member.is_deferred ? waits_for_ready : 0),
+                           std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < n_predecessors; ++i) {
         task& predecessor = *members_[member.predecessors[i]].slots[set];
         edge& link = slot.edges[i];
@@ -136,11 +137,11 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
 }
 
 /// @return false without memory: then no member is instantiated
-bool plan::arm_all(std::size_t set) noexcept {
+bool plan::instantiate_all(std::size_t set) noexcept {
     for (plan_member& member : members_) {
         if (!take_slot(member, set)) return false;
     }
-    for (plan_member& member : members_) arm(member, set);
+    for (plan_member& member : members_) instantiate(member, set);
     // relaxed: published with the plan.
     n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed);
     return true;
@@ -171,17 +172,17 @@ bool plan::are_queues_as_recorded() const noexcept {
            std::ranges::all_of(other_queues_, [](const queue_use& use) { return use.queue->life() == use.life; });
 }
 
-plan::start_answer plan::try_start() noexcept {
-    if (!try_change()) return start_answer::is_running;
+plan::start_status plan::try_start() noexcept {
+    if (!try_change()) return start_status::is_running;
     // The claim ends when the run is sure to be posted, or is taken back.
-    start_answer answer = start_answer::done;
-    if (!are_queues_as_recorded()) answer = start_answer::comm_is_gone;
-    if (answer == start_answer::done && !is_armed()) {
-        is_armed_.store(arm_all(next_set()), std::memory_order_relaxed);
-        if (!is_armed()) answer = start_answer::no_memory;
+    start_status status = start_status::done;
+    if (!are_queues_as_recorded()) status = start_status::comm_is_gone;
+    if (status == start_status::done && !is_instantiated()) {
+        is_instantiated_.store(instantiate_all(next_set()), std::memory_order_relaxed);
+        if (!is_instantiated()) status = start_status::no_memory;
     }
-    if (answer != start_answer::done) end_change();
-    return answer;
+    if (status != start_status::done) end_change();
+    return status;
 }
 
 /// Whether the run is ready as soon as its lane accepts it. If a predecessor failed or was
@@ -204,9 +205,9 @@ void plan::begin_start(task& run) noexcept {
     }
     last_run_ = &run;
     run.op.recv.count = has_other_lanes_ && waits_for_nothing(run) ? 1 : 0;
-    if (starter_posts_far(run)) running_ = &run;
+    if (starter_posts_to_other_lanes(run)) running_ = &run;
     // For lists of incomplete tasks: the run's callback may release the plan.
-    run.op.send.count = n_told_;
+    run.op.send.count = n_posted_;
     // release: partner of the acquire in started_of().
     n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
@@ -279,7 +280,8 @@ void plan::end_run() noexcept {
     const std::uint64_t ended = n_ended_.load(std::memory_order_relaxed) + 1;
     // relaxed: published with n_ended_. Written only if the value changes: the line is the
     // submitters'.
-    if (!arm_all(static_cast<std::size_t>((ended + 1) % 2))) is_armed_.store(false, std::memory_order_relaxed);
+    if (!instantiate_all(static_cast<std::size_t>((ended + 1) % 2)))
+        is_instantiated_.store(false, std::memory_order_relaxed);
     // release: partner of the acquire in next_set().
     n_ended_.store(ended, std::memory_order_release);
 }

@@ -62,7 +62,7 @@ struct plan_member {
     source_place source{};
     /// Indices of predecessors, all smaller than its own.
     std::vector<std::uint32_t> predecessors{};
-    bool is_held = false;
+    bool is_deferred = false;
 
     /// For a partitioned member, which starts when its groups have ended, and only sums them up.
     std::unique_ptr<partition_set> partitions{};
@@ -89,8 +89,8 @@ public:
     plan() = default; ///< @throws std::bad_alloc
     plan(const plan&) = delete;
     plan& operator=(const plan&) = delete;
-    /// As lose_members().
-    ~plan() { lose_members(); }
+    /// As release_members().
+    ~plan() { release_members(); }
 
     // The thread that records, alone --------------------------------------------------------------
 
@@ -121,7 +121,7 @@ public:
     void end_change() noexcept { is_claimed_.store(false, std::memory_order_release); }
 
     /// The result of an attempt to start.
-    enum class start_answer : std::uint8_t {
+    enum class start_status : std::uint8_t {
         /// begin_start() with the run's task is next, then post_run(). No other thread can start or
         /// change the plan until end_change().
         done,
@@ -131,7 +131,7 @@ public:
     };
     /// Contains the only locked instruction of a start. It comes before the run's task is written,
     /// since it would wait for those stores.
-    [[nodiscard]] start_answer try_start() noexcept;
+    [[nodiscard]] start_status try_start() noexcept;
     /// After try_start().
     /// @param run  initialised, with a reference for the plan
     void begin_start(task& run) noexcept;
@@ -147,8 +147,8 @@ public:
     void take_back_start() noexcept;
     /// After try_change(): the member is deferred. It starts later than the plan, so it needs a
     /// turn.
-    void hold(plan_member& member) noexcept {
-        member.is_held = true;
+    void defer(plan_member& member) noexcept {
+        member.is_deferred = true;
         has_waiting_ = true;
     }
 
@@ -161,20 +161,20 @@ public:
     void rebind(plan_member& member, const void* send, const void* recv) noexcept {
         member.op.send.buffer = send;
         member.op.recv.buffer = recv;
-        if (!is_armed()) return;
+        if (!is_instantiated()) return;
         next_of(member).op.send.buffer = send;
         next_of(member).op.recv.buffer = recv;
     }
     /// After try_change(): whether the tasks of the next run are instantiated. If not, a start
     /// instantiates them.
-    [[nodiscard]] bool is_armed() const noexcept { return is_armed_.load(std::memory_order_relaxed); }
-    /// After try_change(), if is_armed(): the member's task in the next run.
+    [[nodiscard]] bool is_instantiated() const noexcept { return is_instantiated_.load(std::memory_order_relaxed); }
+    /// After try_change(), if is_instantiated(): the member's task in the next run.
     [[nodiscard]] task& next_of(plan_member& member) noexcept { return *member.slots[next_set()]; }
     /// Any thread: the member's task in the run that is under way, or else in the next run; null if
     /// there was no memory for the task.
     [[nodiscard]] task* unended_of(plan_member& member) noexcept {
         task* const found = member.slots[next_set()];
-        return is_armed() ? found : nullptr;
+        return is_instantiated() ? found : nullptr;
     }
     /// Any thread: a partition was filled for the run that is under way, or else for the next run.
     /// The caller has checked that the run's tasks exist. Calls `move_on(task&)` for each group
@@ -194,13 +194,13 @@ public:
 
     /// The members of the run are about to be accepted.
     void begin_run(task& run) noexcept {
-        if (!starter_posts_far(run)) running_ = &run;
+        if (!starter_posts_to_other_lanes(run)) running_ = &run;
     }
     /// Whether the thread that starts the plan posts the members of other lanes itself. Then its
     /// later posts to those lanes come after the members. If the run has to wait, its turn comes
     /// later than that, and the run's lane posts those members. The answer is kept in the run's
     /// task, since progress threads stay off the starters' line.
-    [[nodiscard]] static bool starter_posts_far(const task& run) noexcept { return run.op.recv.count != 0; }
+    [[nodiscard]] static bool starter_posts_to_other_lanes(const task& run) noexcept { return run.op.recv.count != 0; }
     /// The task of the run that is under way. Any progress thread of a member's lane may ask.
     [[nodiscard]] const task& running() const noexcept { return *running_; }
     /// The member's task in the run that is under way.
@@ -222,11 +222,11 @@ public:
     /// After try_change(): the tasks of the next run will not run. Calls `move_on(task&)` for each
     /// task that waited for nothing else.
     template <typename MoveOn>
-    void cancel_armed(MoveOn&& move_on) noexcept;
+    void cancel_instantiated(MoveOn&& move_on) noexcept;
 
     /// Releases the slots, which no progress thread uses. Tasks that wait for members of a run that
-    /// never started must have been released before (cancel_armed()).
-    void lose_members() noexcept;
+    /// never started must have been released before (cancel_instantiated()).
+    void release_members() noexcept;
     /// The program may still have the handle: from here on no thread starts or changes the plan.
     /// relaxed: the program's next call comes after commtask_finalize. A concurrent call from a
     /// callback may be refused or not, as without this flag.
@@ -237,7 +237,7 @@ public:
 
     // The progress thread of a member's lane ------------------------------------------------------
 
-    [[nodiscard]] bool tells_of(const plan_member& ended) const noexcept {
+    [[nodiscard]] bool has_callback_for(const plan_member& ended) const noexcept {
         return member_callback_ != nullptr && !ended.is_group;
     }
     void call_back(const plan_member& ended, const commtask_status& status) const noexcept {
@@ -261,8 +261,8 @@ private:
     [[nodiscard]] bool note_uses(plan_member& member);
     static void empty_partitions(partition_set& parts, std::size_t set) noexcept;
     [[nodiscard]] static bool take_slot(plan_member& member, std::size_t set) noexcept;
-    void arm(plan_member& member, std::size_t set) noexcept;
-    [[nodiscard]] bool arm_all(std::size_t set) noexcept;
+    void instantiate(plan_member& member, std::size_t set) noexcept;
+    [[nodiscard]] bool instantiate_all(std::size_t set) noexcept;
 
     [[nodiscard]] bool has_ended() const noexcept;
     [[nodiscard]] bool are_queues_as_recorded() const noexcept;
@@ -279,14 +279,14 @@ private:
     alignas(2 * cache_line_bytes) std::atomic<bool> is_claimed_{true};
     /// Whether the tasks of the next run are instantiated. If there was no memory for them, a start
     /// tries again. relaxed: the claim orders it.
-    std::atomic<bool> is_armed_{true};
+    std::atomic<bool> is_instantiated_{true};
     bool has_other_queues_ = false;
     bool has_other_lanes_ = false;
     bool has_waiting_ = false; ///< Whether members start later than the plan, in their turn.
     /// In this line, since each thread that claims the plan reads it.
     std::atomic<bool> has_outlived_runtime_{false};
     /// As n_posted(). In this line, since a start writes it to the run's task.
-    std::uint32_t n_told_ = 0;
+    std::uint32_t n_posted_ = 0;
     std::atomic<std::uint64_t> n_started_{0};
     comm_queue* home_ = nullptr;
     std::uint64_t home_life_ = 0; ///< home_->life() at the time when the plan was recorded.
@@ -324,10 +324,10 @@ bool plan::fill_partition(plan_member& whole, std::int64_t partition, MoveOn&& m
 }
 
 template <typename MoveOn>
-void plan::cancel_armed(MoveOn&& move_on) noexcept {
-    if (!is_armed()) return;
+void plan::cancel_instantiated(MoveOn&& move_on) noexcept {
+    if (!is_instantiated()) return;
     for (plan_member& member : members_) graph::finish(next_of(member), task_state::canceled, 1, move_on);
-    is_armed_.store(false, std::memory_order_relaxed); // relaxed: the claim orders it.
+    is_instantiated_.store(false, std::memory_order_relaxed); // relaxed: the claim orders it.
 }
 
 /// The contents of a list or an array of a recorded operation: ranks, counts, displacements,
@@ -353,7 +353,7 @@ struct plan_types {
 /// The public handle points to it.
 struct commtask_plan_s : commtask::detail::plan {
     std::atomic<int> session{0}; ///< The context in which the plan was recorded.
-    bool is_spoilt = false;      ///< There was not enough memory to record the plan.
+    bool lacks_memory = false;   ///< There was not enough memory to record the plan.
     /// Whether a callback records the plan inside a progress call. Posts that the thread makes
     /// outside of that progress call, or in a progress call that it makes meanwhile, do not belong
     /// to the plan.

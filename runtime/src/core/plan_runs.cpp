@@ -32,7 +32,7 @@ void scheduler::make_run_ready(task& run, phase from) noexcept {
     recorded.begin_run(run);
     run.run.open_parts = recorded.size() == 0 ? 1 : 2;
     const bool is_lost = is_doomed(run);
-    const bool hands_on = !plan::starter_posts_far(run);
+    const bool hands_on = !plan::starter_posts_to_other_lanes(run);
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
         const bool is_far = &each.queue->served_by->scheduled != this;
@@ -80,11 +80,11 @@ void scheduler::cancel_groups(const plan_member& failed) noexcept {
 }
 
 /// commtask_plan_pready does not wait for a canceled member any more.
-void scheduler::let_member_go(task& member) noexcept {
+void scheduler::stop_waiting_for_ready(task& member) noexcept {
     if (member.run.is_pointed_to && graph::make_ready(member).waits_for_none) member.run.is_pointed_to = false;
 }
 
-void progress_engine::tell_run(task& member, task_state how) noexcept {
+void progress_engine::report_to_run(task& member, task_state how) noexcept {
     // The other groups of a partitioned receive must not wait: their data may not come.
     if (how == task_state::failed && member.member->expected_bytes >= 0) scheduler::cancel_groups(*member.member);
     task* const run = member.member->of->member_ended(*member.member, how);
@@ -101,15 +101,15 @@ void progress_engine::end_run(task& run) noexcept {
     recorded.end_run(); // The callback may start the next run.
 }
 
-bool tells_of_member(const task& ended) noexcept {
-    return ended.is_member() && ended.member->of->tells_of(*ended.member);
+bool has_member_callback(const task& ended) noexcept {
+    return ended.is_member() && ended.member->of->has_callback_for(*ended.member);
 }
 
-void call_for_member(const task& ended, const commtask_status& status) noexcept {
+void call_member_callback(const task& ended, const commtask_status& status) noexcept {
     ended.member->of->call_back(*ended.member, status);
 }
 
-const char* what_makes_ready(const task& held) noexcept {
+const char* call_that_makes_ready(const task& held) noexcept {
     return held.member->is_group ? "for commtask_plan_pready_range" : "for commtask_plan_pready";
 }
 

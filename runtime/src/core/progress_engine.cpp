@@ -145,7 +145,7 @@ void progress_engine::take_handed() noexcept {
 
 /// Whether no callback is called when the task ends: neither its own, nor that of the run whose
 /// last member it may be.
-[[nodiscard]] static bool ends_unheard(const task& ended) noexcept {
+[[nodiscard]] static bool has_no_callback(const task& ended) noexcept {
     return !ended.is_member() && (!ended.has_extras() || ended.extras.callback == nullptr);
 }
 
@@ -174,7 +174,7 @@ bool progress_engine::start_submitted() noexcept {
         if (is_in_flight) continue;
         // If the task's end calls a callback, the task ends in the next progress call, otherwise
         // here.
-        if (ends_unheard(next)) {
+        if (has_no_callback(next)) {
             end_by_result(next);
         } else {
             ended_at_once_.push(next);
@@ -271,7 +271,7 @@ void progress_engine::finish(task& which, task_state state) noexcept {
         told->after_callback();
     scheduled_.gone(which);
     const bool is_member = which.is_member(); // Then its plan has a reference too.
-    if (is_member) scheduler::let_member_go(which);
+    if (is_member) scheduler::stop_waiting_for_ready(which);
     if (state == task_state::abandoned) {
         // The task's buffers may still be MPI's, and its predecessors may still point to it: the
         // slot is never used again.
@@ -281,7 +281,7 @@ void progress_engine::finish(task& which, task_state state) noexcept {
     // A task that was canceled while it waited is kept until its predecessors, which point to it,
     // hand it in.
     graph::finish(which, state, which.run.is_pointed_to ? 0 : 1, release_to_its_lane, has_other_lanes_);
-    if (is_member) tell_run(which, state);
+    if (is_member) report_to_run(which, state);
 }
 
 } // namespace commtask::detail

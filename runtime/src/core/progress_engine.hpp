@@ -136,7 +136,7 @@ private:
     [[nodiscard]] bool start(task& ready) noexcept;
     void end_by_result(task& which) noexcept;
     void end_run(task& run) noexcept;
-    void tell_run(task& member, task_state how) noexcept;
+    void report_to_run(task& member, task_state how) noexcept;
     void finish(task& which, task_state state) noexcept;
     void run_callback(task& which, task_state state) noexcept;
     void report_slow_callback(const task& which, const callback_guard::verdict& found) const;

@@ -13,7 +13,7 @@
 namespace commtask::detail {
 
 /// Once the last member is posted, the run may end, and the plan may be released.
-static void post_far_members(plan& started, std::uint64_t posted_ns, bool may_wait) noexcept {
+static void post_to_other_lanes(plan& started, std::uint64_t posted_ns, bool may_wait) noexcept {
     const lane* const home = started.home()->served_by;
     const auto is_far = [home](const plan_member& each) { return each.queue->served_by != home; };
     const auto end = started.end();
@@ -29,7 +29,7 @@ static void post_far_members(plan& started, std::uint64_t posted_ns, bool may_wa
 
 bool post_run(task& run, bool may_wait) noexcept {
     plan& started = plan_of(run);
-    const bool posts_far = plan::starter_posts_far(run);
+    const bool posts_to_other_lanes = plan::starter_posts_to_other_lanes(run);
     const std::uint64_t posted_ns = run.posted_ns;
     lane& its = *run.queue->served_by;
     if (may_wait) {
@@ -39,7 +39,7 @@ bool post_run(task& run, bool may_wait) noexcept {
         started.take_back_start();
         return false;
     }
-    if (posts_far) post_far_members(started, posted_ns, may_wait);
+    if (posts_to_other_lanes) post_to_other_lanes(started, posted_ns, may_wait);
     return true;
 }
 

@@ -72,7 +72,7 @@ public:
     /// come.
     static void cancel_groups(const plan_member& failed) noexcept;
     /// commtask_plan_pready does not wait for a canceled member any more.
-    static void let_member_go(task& member) noexcept;
+    static void stop_waiting_for_ready(task& member) noexcept;
 
     /// The clock, read at most once in a progress call.
     [[nodiscard]] std::uint64_t call_time() noexcept;

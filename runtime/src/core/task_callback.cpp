@@ -31,15 +31,15 @@ void fill_status(const task& which, task_state state, commtask_status& full) noe
 void progress_engine::run_callback(task& which, task_state state) noexcept {
     const task_extras& extras = which.extras;
     if (extras.user_status != nullptr) copy_status(which, state, *extras.user_status);
-    const bool tells_plan = tells_of_member(which);
-    if (extras.callback == nullptr && !tells_plan) return;
+    const bool has_member_call = has_member_callback(which);
+    if (extras.callback == nullptr && !has_member_call) return;
     commtask_status status; // Not initialised, so that it is written only once.
     status.struct_size = sizeof status;
-    fill_for_callback(which, state, (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !tells_plan, status);
+    fill_for_callback(which, state, (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !has_member_call, status);
     const auto call = [&] {
         thread_does(activity::callback);
         if (extras.callback != nullptr) extras.callback(&status, extras.callback_argument);
-        if (tells_plan) call_for_member(which, status);
+        if (has_member_call) call_member_callback(which, status);
         wait_if_abandoned();
         thread_does(activity::issue);
     };
