@@ -69,7 +69,7 @@ public:
     /// The next progress call writes the list of incomplete tasks, under a heading that lives as
     /// long as the program.
     void request_list(const char* heading) noexcept {
-        requests.ask_for_list(heading);
+        requests.request_list(heading);
         wake_up.wake();
     }
     /// Each progress call says from now on whether any task is left.

@@ -36,14 +36,15 @@ void progress_engine::publish_what_is_left() noexcept {
     const bool work_left = has_work();
     // relaxed: a thread that leaves work to a worker that may wait wakes it.
     if (work_left != has_work_.load(std::memory_order_relaxed)) has_work_.store(work_left, std::memory_order_relaxed);
-    if (!requests_.begin_answer()) return;
+    if (!requests_.begin_check()) return;
     // Announcements may be left: their tasks have ended, and a node leader that receives none must
     // not hold up this rank.
-    if (requests_.answer(!has_tasks() && scheduled_.approx_live() == 0 && submitted_.is_empty())) waiters_.announce();
+    if (requests_.set_drained(!has_tasks() && scheduled_.approx_live() == 0 && submitted_.is_empty()))
+        waiters_.announce();
 }
 
 bool progress_engine::has_something_to_do() const noexcept {
-    return submitted_.has_handed() || has_work() || requests_.want_an_answer() || must_serve_others();
+    return submitted_.has_handed() || has_work() || requests_.are_pending() || must_serve_others();
 }
 
 bool progress_engine::progress() noexcept {

@@ -14,7 +14,7 @@ public:
     // Any thread ----------------------------------------------------------------------------------
 
     /// @param heading  of the list; lives as long as the program
-    void ask_for_list(const char* heading) noexcept {
+    void request_list(const char* heading) noexcept {
         heading_.store(heading, std::memory_order_relaxed); // relaxed: published by the next store.
         is_list_due_.store(true, std::memory_order_seq_cst);
     }
@@ -26,19 +26,19 @@ public:
     /// would wait for that line.
     void watch_drain() noexcept {
         // seq_cst: a worker that is about to wait must see it.
-        drain_.store(drain_watch::asked, std::memory_order_seq_cst);
+        drain_.store(drain_watch::requested, std::memory_order_seq_cst);
     }
     /// After watch_drain(): whether no task was left after the last progress call.
     [[nodiscard]] bool was_drained() const noexcept { return was_drained_.load(std::memory_order_acquire); }
 
     /// Whether there is a question that no progress call has answered.
     [[nodiscard]] bool has_new() const noexcept {
-        return is_list_due() || drain_.load(std::memory_order_seq_cst) == drain_watch::asked;
+        return is_list_due() || drain_.load(std::memory_order_seq_cst) == drain_watch::requested;
     }
     /// As has_new(), for a poll in every turn of a loop.
     [[nodiscard]] bool could_have_new() const noexcept {
         return is_list_due_.load(std::memory_order_relaxed) ||
-               drain_.load(std::memory_order_relaxed) == drain_watch::asked;
+               drain_.load(std::memory_order_relaxed) == drain_watch::requested;
     }
 
     // With the progress lock ----------------------------------------------------------------------
@@ -54,7 +54,7 @@ public:
     }
 
     /// Whether a progress call must answer even if it moves nothing.
-    [[nodiscard]] bool want_an_answer() const noexcept {
+    [[nodiscard]] bool are_pending() const noexcept {
         return is_list_due_.load(std::memory_order_relaxed) || is_watched();
     }
     [[nodiscard]] bool is_watched() const noexcept {
@@ -63,7 +63,7 @@ public:
 
     /// @return the heading of the list that is due; null if none is
     [[nodiscard]] const char* take_list() noexcept {
-        // acquire: partner of the store in ask_for_list(); the heading comes with it.
+        // acquire: partner of the store in request_list(); the heading comes with it.
         if (!is_list_due_.load(std::memory_order_acquire)) return nullptr;
         is_list_due_.store(false, std::memory_order_seq_cst);
         return heading_.load(std::memory_order_relaxed);
@@ -71,17 +71,17 @@ public:
 
     /// Called before the progress call finds out whether a task is left.
     /// @return whether a thread has asked
-    [[nodiscard]] bool begin_answer() noexcept {
+    [[nodiscard]] bool begin_check() noexcept {
         // acquire: partner of the store in watch_drain(); tasks that were posted before that store
         // are seen.
         const drain_watch watch = drain_.load(std::memory_order_acquire);
         // A question that is asked between the load and the store is answered by this progress
         // call, or by the next one.
-        if (watch == drain_watch::asked) drain_.store(drain_watch::answering, std::memory_order_relaxed);
+        if (watch == drain_watch::requested) drain_.store(drain_watch::active, std::memory_order_relaxed);
         return watch != drain_watch::none;
     }
     /// @return whether waiting threads must be told
-    [[nodiscard]] bool answer(bool is_drained) noexcept {
+    [[nodiscard]] bool set_drained(bool is_drained) noexcept {
         if (is_drained == was_drained_.load(std::memory_order_relaxed)) return false;
         // release: partner of the acquire in was_drained(); a thread that sees the answer sees the
         // effects of all tasks.
@@ -91,11 +91,11 @@ public:
 
 private:
     enum class drain_watch : std::uint8_t {
-        none, ///< No thread has asked -> watch_drain() (asked).
-        /// No progress call has answered yet, so the worker must not wait -> begin_answer()
-        /// (answering).
-        asked,
-        answering, ///< Every progress call answers.
+        none, ///< No thread has asked -> watch_drain() (requested).
+        /// No progress call has answered yet, so the worker must not wait -> begin_check()
+        /// (active).
+        requested,
+        active, ///< Every progress call answers.
     };
 
     std::atomic<bool> is_list_due_{false};
