@@ -48,8 +48,8 @@ struct message_key {
         if (n_queues == 1) return 0;
         const auto distance = static_cast<std::uint64_t>(high_rank) - static_cast<std::uint64_t>(low_rank);
         const auto low = static_cast<std::uint64_t>(low_rank);
-        const std::uint64_t place = distance == 0 ? low : low / distance + (distance + 1) / 2;
-        return static_cast<std::size_t>((place + static_cast<unsigned>(tag)) % n_queues);
+        const std::uint64_t index = distance == 0 ? low : low / distance + (distance + 1) / 2;
+        return static_cast<std::size_t>((index + static_cast<unsigned>(tag)) % n_queues);
     }
 };
 
@@ -75,8 +75,8 @@ public:
     [[nodiscard]] const std::vector<comm_queue*>& over() const noexcept { return over_; }
 
     /// Whether an operation has a queue, and why not.
-    enum class answer : std::uint8_t {
-        goes, ///< It uses the chosen queue; null: it stays in the communicator's own queue.
+    enum class choice : std::uint8_t {
+        ok, ///< It uses the chosen queue; null: it stays in the communicator's own queue.
         /// It uses MPI_ANY_SOURCE, although the program promised not to.
         any_source,
         any_tag,      ///< It uses MPI_ANY_TAG, although the program promised not to.
@@ -85,19 +85,19 @@ public:
 
     /// Any thread.
     /// @param chosen  the operation's queue
-    [[nodiscard]] answer choose(const commtask_op& op, comm_queue*& chosen) const noexcept {
+    [[nodiscard]] choice choose(const commtask_op& op, comm_queue*& chosen) const noexcept {
         const operation_traits& kind = operation_of(op.kind);
         chosen = nullptr;
         if (kind.ordered_in != order_class::messages || kind.takes_window || kind.takes_file) {
-            return answer::goes;
+            return choice::ok;
         }
         if (is_by_thread_) {
             chosen = over_[number_of_this_thread() % over_.size()];
-            return answer::goes;
+            return choice::ok;
         }
         collected keys;
-        const answer why = collect(op, kind, keys);
-        if (why == answer::goes && keys.has_one) chosen = over_[keys.first.stripe_over(over_.size())];
+        const choice why = collect(op, kind, keys);
+        if (why == choice::ok && keys.has_one) chosen = over_[keys.first.stripe_over(over_.size())];
         return why;
     }
 
@@ -113,10 +113,10 @@ private:
         bool has_one = false;
     };
 
-    [[nodiscard]] answer collect(const commtask_op& op, const operation_traits& kind, collected& keys) const noexcept {
-        answer why = answer::goes;
+    [[nodiscard]] choice collect(const commtask_op& op, const operation_traits& kind, collected& keys) const noexcept {
+        choice why = choice::ok;
         const auto add = [&](int peer, int tag) {
-            if (why == answer::goes) why = add_key(peer, tag, keys);
+            if (why == choice::ok) why = add_key(peer, tag, keys);
         };
         if (kind.has_dest) add(op.peer, op.send_tag);
         if (kind.has_source) add(op.source, op.recv_tag);
@@ -129,16 +129,16 @@ private:
         return why;
     }
 
-    [[nodiscard]] answer add_key(int peer, int tag, collected& keys) const noexcept {
-        if (peer == MPI_PROC_NULL) return answer::goes; // no message
-        if (has_ranks_ && peer == MPI_ANY_SOURCE) return answer::any_source;
-        if (has_tag_ && tag == MPI_ANY_TAG) return answer::any_tag;
+    [[nodiscard]] choice add_key(int peer, int tag, collected& keys) const noexcept {
+        if (peer == MPI_PROC_NULL) return choice::ok; // no message
+        if (has_ranks_ && peer == MPI_ANY_SOURCE) return choice::any_source;
+        if (has_tag_ && tag == MPI_ANY_TAG) return choice::any_tag;
         message_key key;
         if (has_ranks_) std::tie(key.low_rank, key.high_rank) = std::minmax(my_rank_, peer);
         if (has_tag_) key.tag = tag;
-        if (keys.has_one && keys.first != key) return answer::several_keys;
+        if (keys.has_one && keys.first != key) return choice::several_keys;
         keys = {key, true};
-        return answer::goes;
+        return choice::ok;
     }
 
     const std::vector<comm_queue*> over_;

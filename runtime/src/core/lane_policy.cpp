@@ -53,7 +53,7 @@ namespace {
 }
 
 /// How messages are distributed over lanes.
-struct spread {
+struct distribution {
     std::size_t n_messages;
     unsigned n_lanes;
     unsigned in_row;
@@ -61,7 +61,7 @@ struct spread {
 
 /// The time of the busiest lane or of the lane that begins last, if each lane sends its messages
 /// one after the other.
-[[nodiscard]] double lanes_ns(const saturation_table& table, const spread& of, double alone_ns) {
+[[nodiscard]] double lanes_ns(const saturation_table& table, const distribution& of, double alone_ns) {
     const std::size_t turn = std::size_t{of.n_lanes} * of.in_row;
     const std::size_t in_whole_turns = of.n_messages / turn * of.in_row;
     const std::size_t left = of.n_messages % turn;
@@ -78,7 +78,7 @@ struct spread {
 }
 
 /// The longer of the submitter's time and the lanes' time for all messages.
-[[nodiscard]] double work_ns(const saturation_table& table, const spread& of, double alone_ns) {
+[[nodiscard]] double work_ns(const saturation_table& table, const distribution& of, double alone_ns) {
     const auto further = static_cast<double>(of.n_messages - 1);
     const double n_changes = of.n_lanes == 1 ? 0 : static_cast<double>((of.n_messages - 1) / of.in_row);
     const double submitter_ns = further * table.post_ns + n_changes * table.switch_ns + alone_ns;
