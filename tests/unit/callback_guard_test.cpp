@@ -39,7 +39,7 @@ TEST(CallbackGuard, NamesOneThatUsesTheProcessorAndCountsTheNext) {
     const auto found = guard.run(use);
     ASSERT_TRUE(found);
     EXPECT_GE(found->used_ns, 2 * ms);
-    EXPECT_EQ(found->n_unsaid, 0U);
+    EXPECT_EQ(found->n_suppressed, 0U);
 }
 
 TEST(CallbackGuard, ForgivesTimeThatOthersHadTheProcessor) {

@@ -190,8 +190,7 @@ context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& p
         while (!each.engine.lock.try_close() && !is_stuck) {
             sched_yield();
             const std::uint64_t now = now_ns();
-            is_stuck =
-                is_over[each.number()] ? now - begin_ns >= tuning::patience_at_the_end_ns : others.is_over(each, now);
+            is_stuck = is_over[each.number()] ? now - begin_ns >= tuning::longest_stall_ns : others.is_over(each, now);
         }
         if (verbose < 1 || !is_stuck) continue;
         const int kind = each.engine.approx_starting_kind();

@@ -46,7 +46,7 @@ public:
     struct verdict {
         std::uint64_t used_ns;
         /// Callbacks over the limit since the last warning that were not reported.
-        std::uint64_t n_unsaid;
+        std::uint64_t n_suppressed;
     };
 
     /// Runs the callback.
@@ -75,19 +75,19 @@ private:
     /// One warning per second is enough to read, and writing holds up the other tasks too.
     [[nodiscard]] std::optional<verdict> judge(std::uint64_t used_ns, std::uint64_t end_ns) noexcept {
         constexpr std::uint64_t pause_ns = 1'000'000'000;
-        if (last_said_ns_ != 0 && end_ns - last_said_ns_ < pause_ns) {
-            ++n_unsaid_;
+        if (last_warning_ns_ != 0 && end_ns - last_warning_ns_ < pause_ns) {
+            ++n_suppressed_;
             return std::nullopt;
         }
-        last_said_ns_ = end_ns;
-        const verdict said{used_ns, n_unsaid_};
-        n_unsaid_ = 0;
-        return said;
+        last_warning_ns_ = end_ns;
+        const verdict excess{used_ns, n_suppressed_};
+        n_suppressed_ = 0;
+        return excess;
     }
 
     const std::uint64_t limit_ns_;
-    std::uint64_t last_said_ns_ = 0;
-    std::uint64_t n_unsaid_ = 0;
+    std::uint64_t last_warning_ns_ = 0;
+    std::uint64_t n_suppressed_ = 0;
 };
 
 } // namespace commtask::detail

@@ -39,7 +39,7 @@ inline constexpr std::int64_t first_wait_ns = 5'000;
 
 /// The worker waits this multiple of COMMTASK_WAIT_MAX_US while another thread makes progress.
 /// Dslash `omp`.
-inline constexpr std::int64_t waits_beside_others = 3;
+inline constexpr std::int64_t waits_while_others_progress = 3;
 
 /// The number of waits of COMMTASK_WAIT_MAX_US with nothing in flight before the worker blocks:
 /// until then, a post need not wake a blocked worker. scripts/bench post.
@@ -73,7 +73,7 @@ inline constexpr std::uint64_t cells_fetched_ahead = 8;
 
 /// After an operation that did not complete at once, at most so many operations of its size are not
 /// tested for immediate completion (mpi/early_ends.hpp). scripts/bench post.
-inline constexpr int longest_pause_of_looks = 127;
+inline constexpr int most_skipped_tests = 127;
 
 // The interposer: plugins/mpi/src -----------------------------------------------------------------
 
@@ -97,6 +97,6 @@ inline constexpr int woken_for_bytes = 8 << 10;
 
 /// If a thread makes no progress for this time at the end of the runtime or of the job, the library
 /// assumes that it does not return.
-inline constexpr std::uint64_t patience_at_the_end_ns = 2'000'000'000;
+inline constexpr std::uint64_t longest_stall_ns = 2'000'000'000;
 
 } // namespace commtask::detail::tuning

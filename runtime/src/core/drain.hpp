@@ -14,7 +14,7 @@
 namespace commtask::detail {
 
 /// One observation of a lane.
-struct drain_look {
+struct drain_sample {
     std::uint64_t now_ns;
     std::uint64_t n_ended; ///< Tasks that have ended.
     /// MPI has something in flight, or the progress thread is inside a function of the program.
@@ -27,27 +27,27 @@ public:
     explicit drain_limit(std::uint64_t limit_ns = 0) noexcept : limit_ns_(limit_ns) {}
 
     /// Whether the limit is over. Each task that ends, and each restart(), starts the time anew.
-    [[nodiscard]] bool is_over(const drain_look& look) noexcept {
-        if (!has_begun_ || look.n_ended != n_ended_) {
+    [[nodiscard]] bool is_over(const drain_sample& sample) noexcept {
+        if (!has_begun_ || sample.n_ended != n_ended_) {
             has_begun_ = true;
-            n_ended_ = look.n_ended;
-            since_ns_ = idle_since_ns_ = look.now_ns;
+            n_ended_ = sample.n_ended;
+            since_ns_ = idle_since_ns_ = sample.now_ns;
             return false;
         }
-        if (look.is_at_work) {
-            idle_since_ns_ = look.now_ns; // It may have handed something on.
-            return limit_ns_ > 0 && look.now_ns - since_ns_ >= limit_ns_;
+        if (sample.is_at_work) {
+            idle_since_ns_ = sample.now_ns; // It may have handed something on.
+            return limit_ns_ > 0 && sample.now_ns - since_ns_ >= limit_ns_;
         }
-        constexpr std::uint64_t longest_ns = tuning::patience_at_the_end_ns;
-        return look.now_ns - idle_since_ns_ >= (limit_ns_ > 0 ? std::min(limit_ns_, longest_ns) : longest_ns);
+        constexpr std::uint64_t longest_ns = tuning::longest_stall_ns;
+        return sample.now_ns - idle_since_ns_ >= (limit_ns_ > 0 ? std::min(limit_ns_, longest_ns) : longest_ns);
     }
 
     void restart() noexcept { has_begun_ = false; }
 
     /// The user's limit applied to one progress call: when it is over, the progress thread is taken
     /// for one that does not return.
-    [[nodiscard]] static drain_limit for_a_pass(std::uint64_t limit_ns) noexcept {
-        return drain_limit{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::patience_at_the_end_ns)};
+    [[nodiscard]] static drain_limit for_progress_call(std::uint64_t limit_ns) noexcept {
+        return drain_limit{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::longest_stall_ns)};
     }
 
 private:

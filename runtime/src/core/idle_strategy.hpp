@@ -51,7 +51,7 @@ public:
     [[nodiscard]] worker_pause after(const worker_turn& turn) noexcept {
         if (turn.others_progress || turn.lock_is_taken || turn.moved || turn.has_work) n_idle_waits_ = 0;
         if (turn.lock_is_taken) return {worker_pause::kind::wait, longest_ns_};
-        if (turn.others_progress) return {worker_pause::kind::wait, tuning::waits_beside_others * longest_ns_};
+        if (turn.others_progress) return {worker_pause::kind::wait, tuning::waits_while_others_progress * longest_ns_};
         if (turn.moved) {
             moved_ns_ = turn.now_ns;
             next_wait_ns_ = tuning::first_wait_ns;

@@ -98,7 +98,7 @@ void lane_set::watch_drain() noexcept {
 
 bool lane_set::is_quiet() const noexcept {
     std::uint64_t n_ended_before = 0;
-    for (const int look : {0, 1}) {
+    for (const int round : {0, 1}) {
         std::uint64_t n_ended = 0;
         for (const lane& each : lanes_) {
             n_ended += each.scheduled.approx_ended();
@@ -106,7 +106,7 @@ bool lane_set::is_quiet() const noexcept {
             // seen here in the second round at the latest.
             if (!each.was_quiet()) return false;
         }
-        if (look == 1) return n_ended == n_ended_before;
+        if (round == 1) return n_ended == n_ended_before;
         n_ended_before = n_ended;
         if (lanes_.size() == 1) return true;
     }
@@ -193,9 +193,9 @@ std::uint64_t lane_set::approx_ended() const noexcept {
 }
 
 std::uint64_t lane_set::approx_progress_calls() const noexcept {
-    std::uint64_t n_passes = 0;
-    for (const lane& each : lanes_) n_passes += each.engine.approx_progress_calls();
-    return n_passes;
+    std::uint64_t n_calls = 0;
+    for (const lane& each : lanes_) n_calls += each.engine.approx_progress_calls();
+    return n_calls;
 }
 
 bool lane_set::approx_has_work() const noexcept {

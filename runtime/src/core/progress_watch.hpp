@@ -17,7 +17,7 @@ namespace commtask::detail {
 class progress_watch {
 public:
     /// @param limit_ns  the limit of commtask_finalize; 0: none
-    explicit progress_watch(std::uint64_t limit_ns) noexcept { patience_.fill(drain_limit::for_a_pass(limit_ns)); }
+    explicit progress_watch(std::uint64_t limit_ns) noexcept { limits_.fill(drain_limit::for_progress_call(limit_ns)); }
 
     [[nodiscard]] bool is_over(lane_set& lanes, std::uint64_t now) noexcept {
         bool is_any_over = false;
@@ -27,12 +27,12 @@ public:
 
     /// The check for one lane.
     [[nodiscard]] bool is_over(const lane& of, std::uint64_t now) noexcept {
-        return patience_[of.number()].is_over({now, of.engine.approx_progress_calls(), true}) &&
+        return limits_[of.number()].is_over({now, of.engine.approx_progress_calls(), true}) &&
                of.engine.lock.approx_is_taken();
     }
 
 private:
-    std::array<drain_limit, most_lanes> patience_; ///< Indexed by lane.
+    std::array<drain_limit, most_lanes> limits_; ///< Indexed by lane.
 };
 
 } // namespace commtask::detail

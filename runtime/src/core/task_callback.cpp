@@ -54,7 +54,8 @@ void progress_engine::run_callback(task& which, task_state state) noexcept {
 
 void progress_engine::report_slow_callback(const task& which, const callback_guard::verdict& found) const {
     const std::string others =
-        found.n_unsaid == 0 ? "" : "; so did " + std::to_string(found.n_unsaid) + " others since the last warning";
+        found.n_suppressed == 0 ? ""
+                                : "; so did " + std::to_string(found.n_suppressed) + " others since the last warning";
     say("warning: the callback of %s used %.0f us of the worker's processor time and held all other tasks up%s; a "
         "callback "
         "should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)",

@@ -47,15 +47,15 @@ enum class record_type : std::uint8_t {
 
 /// A thread's activity for a lane.
 enum class thread_state : std::uint8_t {
-    none,          ///< None: the thread does other work.
-    issue,         ///< Accepts, starts and ends tasks.
-    poll,          ///< Operations are in flight, and none has ended.
-    idle,          ///< Nothing is in flight; the thread polls for work.
-    timed_wait,    ///< A timed wait.
-    blocked,       ///< Blocked until a thread or another rank wakes it.
-    beside_others, ///< A timed wait, since another thread makes progress.
-    callback,      ///< In a function of the program.
-    paused,        ///< The program has paused the worker, which polls now and then.
+    none,            ///< None: the thread does other work.
+    issue,           ///< Accepts, starts and ends tasks.
+    poll,            ///< Operations are in flight, and none has ended.
+    idle,            ///< Nothing is in flight; the thread polls for work.
+    timed_wait,      ///< A timed wait.
+    blocked,         ///< Blocked until a thread or another rank wakes it.
+    others_progress, ///< A timed wait, since another thread makes progress.
+    callback,        ///< In a function of the program.
+    paused,          ///< The program has paused the worker, which polls now and then.
 };
 
 /// `lane` of a thread of the library that makes progress for no lane: the thread is inside MPI for

@@ -46,7 +46,7 @@ struct tracer::place {
     std::uint16_t before_left = 0; ///< Lane and thread_state of the state record before `left`.
     bool is_worker = false;
     /// When a thread of the program last recorded for which lane it makes progress.
-    std::uint64_t driven_ns = 0;
+    std::uint64_t progress_ns = 0;
     std::uint64_t sampled_ns = 0; ///< When a worker last recorded its processor time.
     std::uint64_t ended = 0;      ///< The last task whose end this thread has seen.
 };
@@ -233,29 +233,29 @@ std::uint64_t tracer::last_time_ns() noexcept {
 void tracer::thread_does(std::uint8_t lane, activity state) noexcept {
     place& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
-    const bool drives = !of.is_worker && state != trace::thread_state::none;
-    if (drives) state = trace::thread_state::poll;
+    const bool makes_progress = !of.is_worker && state != trace::thread_state::none;
+    if (makes_progress) state = trace::thread_state::poll;
     const auto packed_for = [state](std::uint8_t which) {
         return static_cast<std::uint16_t>((static_cast<unsigned>(which) << 8U) | static_cast<unsigned>(state));
     };
-    const auto says_it = [&](std::uint16_t said) {
-        return said == packed_for(lane) || (drives && said == packed_for(trace::every_lane));
+    const auto is_recorded = [&](std::uint16_t recorded) {
+        return recorded == packed_for(lane) || (makes_progress && recorded == packed_for(trace::every_lane));
     };
-    if (says_it(of.state) || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
+    if (is_recorded(of.state) || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
     const std::uint64_t now = now_ns();
     // A thread may alternate between progress and a check of its own task, or between lanes.
     // Records of each change would fill the trace.
-    const bool takes_turns = drives && now - of.driven_ns < trace::shortest_turn_ns;
+    const bool takes_turns = makes_progress && now - of.progress_ns < trace::shortest_turn_ns;
     const bool has_just_left = of.left != nullptr && now - of.left->time_ns < trace::shortest_turn_ns;
-    if (has_just_left && (takes_turns || says_it(of.before_left))) {
+    if (has_just_left && (takes_turns || is_recorded(of.before_left))) {
         of.left->tail = {};
         of.next = of.left;
         of.left = nullptr;
         of.state = of.before_left;
-        if (says_it(of.state)) return;
+        if (is_recorded(of.state)) return;
     }
     if (takes_turns && (of.state & 0xffU) != 0) lane = trace::every_lane;
-    if (drives) of.driven_ns = now;
+    if (makes_progress) of.progress_ns = now;
     if (of.is_worker && now - of.sampled_ns >= trace::sampling_ns) {
         of.sampled_ns = now;
         write({now, processor_time_ns(), trace::halves(sched_getcpu(), 0), {0, record_type::processor, lane}});

@@ -34,58 +34,58 @@ enum class progress_result : std::uint8_t {
     moved,   ///< Something was started or ended.
 };
 
-/// Makes up to `most_passes` progress calls for the lane, or until `is_done()`, if no other thread
+/// Makes up to `most_calls` progress calls for the lane, or until `is_done()`, if no other thread
 /// has the progress lock; if the calling thread has the lock already, in any case. In a callback
 /// the thread is in a progress call already, and is refused. A thread that has made progress and
 /// turns to other work calls leave_to_worker().
 /// @param is_done  bool(bool moved): called before every progress call
 template <typename IsDone>
-progress_result progress_for_a_moment(lane& driven, int most_passes, IsDone&& is_done) {
+progress_result progress_for_a_moment(lane& polled, int most_calls, IsDone&& is_done) {
     if (in_progress_call()) return progress_result::refused;
-    const bool has_lock = driven.engine.lock.is_mine();
-    if (!has_lock && (driven.engine.lock.has_callers() || !driven.engine.lock.try_take()))
+    const bool has_lock = polled.engine.lock.is_mine();
+    if (!has_lock && (polled.engine.lock.has_callers() || !polled.engine.lock.try_take()))
         return progress_result::refused;
     bool moved = false;
-    for (int i = 0; i < most_passes && !is_done(moved) && (has_lock || !driven.engine.lock.has_callers()); ++i) {
-        moved = driven.engine.progress() || moved;
+    for (int i = 0; i < most_calls && !is_done(moved) && (has_lock || !polled.engine.lock.has_callers()); ++i) {
+        moved = polled.engine.progress() || moved;
     }
-    if (!has_lock) driven.engine.lock.give_back();
+    if (!has_lock) polled.engine.lock.give_back();
     return moved ? progress_result::moved : progress_result::idle;
 }
 
 /// A thread that has made progress and turns to other work leaves the rest to the worker. The rest
 /// includes posts of callbacks, for which a progress thread wakes no worker.
-inline void leave_to_worker(lane& driven) noexcept {
-    driven.engine.thread_does(activity::none);
-    if (driven.engine.approx_has_work() || driven.has_arrivals()) driven.wake_up.wake_from_long_wait();
+inline void leave_to_worker(lane& polled) noexcept {
+    polled.engine.thread_does(activity::none);
+    if (polled.engine.approx_has_work() || polled.has_arrivals()) polled.wake_up.wake_from_long_wait();
 }
 
 /// Makes progress for the lane instead of its reserved worker. Ends when `is_done()`, when other
-/// threads want the lock, when nothing has moved for `patience_ns`, or at about `deadline_ns` of
+/// threads want the lock, when nothing has moved for `still_ns`, or at about `deadline_ns` of
 /// now_ns(). One thread at a time does so; other threads wait meanwhile. Not from a callback.
 /// @return whether anything moved
 template <typename IsDone>
-bool progress_instead(lane& driven, std::uint64_t patience_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
+bool progress_instead(lane& polled, std::uint64_t still_ns, std::uint64_t deadline_ns, IsDone&& is_done) {
     // A thread that is blocked in MPI may have only this thread's core, and needs MPI's lock; the
     // worker has a core of its own.
     const auto must_leave = [&] {
-        return driven.engine.lock.has_callers() || driven.engine.lock.has_blocked_outside();
+        return polled.engine.lock.has_callers() || polled.engine.lock.has_blocked_outside();
     };
-    if (must_leave() || !driven.engine.lock.try_claim_progress()) return false;
+    if (must_leave() || !polled.engine.lock.try_claim_progress()) return false;
     bool has_moved = false;
-    if (driven.engine.lock.try_take_first(std::min(deadline_ns, now_ns() + patience_ns))) {
-        poll_limit limit{patience_ns, deadline_ns};
+    if (polled.engine.lock.try_take_first(std::min(deadline_ns, now_ns() + still_ns))) {
+        poll_limit limit{still_ns, deadline_ns};
         while (!is_done() && !must_leave()) {
-            if (driven.engine.progress()) {
+            if (polled.engine.progress()) {
                 has_moved = true;
                 limit.moved();
             }
             if (limit.wants_clock() && limit.is_over(now_ns())) break;
         }
-        driven.engine.lock.give_back();
-        leave_to_worker(driven);
+        polled.engine.lock.give_back();
+        leave_to_worker(polled);
     }
-    driven.engine.lock.end_claim();
+    polled.engine.lock.end_claim();
     return has_moved;
 }
 
@@ -100,26 +100,26 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
     if (timeout_ns == 0) return false;
     const bool has_lock = lanes.has_lock(); // In this case the thread would sleep for ever.
     // A paused worker does nothing for a waiting thread, whatever core it has.
-    const auto looks_on = [&] { return policy.worker_is_reserved && !has_lock && !lanes.are_paused(); };
-    wait_limit patience{now_ns(), timeout_ns, policy.spin_ns};
-    bool has_driven = false;
+    const auto leaves_it_to_worker = [&] { return policy.worker_is_reserved && !has_lock && !lanes.are_paused(); };
+    wait_limit limit{now_ns(), timeout_ns, policy.spin_ns};
+    bool has_made_progress = false;
     const auto leave = [&](bool result) {
-        if (has_driven) {
+        if (has_made_progress) {
             for (lane& each : lanes) leave_to_worker(each);
         }
         return result;
     };
     for (;;) {
         waiting_turn turn{.must_make_progress = has_lock};
-        if (looks_on()) {
+        if (leaves_it_to_worker()) {
             for (unsigned i = 0; i < tuning::steps_in_a_row && !is_done(); ++i) pause_briefly();
             if (is_done()) return leave(true); // Before the thread reads a line of the worker's.
             if (lanes[0].engine.lock.has_blocked_outside())
                 sched_yield(); // To a thread in MPI, which may have only this core.
-            if (policy.takes_over && patience.may_take_over()) {
+            if (policy.takes_over && limit.may_take_over()) {
                 for (lane& each : lanes) {
                     if (is_done()) break;
-                    const bool moved = progress_instead(each, policy.spin_ns, patience.deadline_ns(), is_done);
+                    const bool moved = progress_instead(each, policy.spin_ns, limit.deadline_ns(), is_done);
                     turn.has_moved = turn.has_moved || moved;
                 }
             }
@@ -128,18 +128,18 @@ bool wait_in_library(lane_set& lanes, const waiting_policy& policy, std::int64_t
                 const progress_result result = progress_for_a_moment(each, static_cast<int>(tuning::steps_in_a_row),
                                                                      [&](bool) { return is_done(); });
                 if (result == progress_result::refused) continue;
-                has_driven = true;
+                has_made_progress = true;
                 turn.has_moved = turn.has_moved || result == progress_result::moved;
                 turn.goes_on = turn.goes_on || each.engine.approx_has_work();
             }
             if (!turn.has_moved) sched_yield();
         }
         if (is_done()) return leave(true);
-        const wait_limit::verdict next = patience.after(now_ns(), turn);
+        const wait_limit::verdict next = limit.after(now_ns(), turn);
         if (next == wait_limit::verdict::leave) return leave(false);
         if (next == wait_limit::verdict::go_on) continue;
         for (lane& each : lanes) each.engine.thread_does(activity::none);
-        lanes.waiters.wait(patience.sleep_ns(), is_done);
+        lanes.waiters.wait(limit.sleep_ns(), is_done);
     }
 }
 

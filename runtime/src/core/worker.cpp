@@ -181,7 +181,7 @@ bool worker::take_lock() noexcept {
 }
 
 bool worker::let_callers_in() noexcept {
-    lane_.engine.thread_does(activity::beside_others);
+    lane_.engine.thread_does(activity::others_progress);
     lane_.engine.lock.give_back();
     return take_lock();
 }
@@ -213,8 +213,8 @@ worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
 /// @return whether a thread or another rank has woken the worker, or it found a reason to poll
 bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept {
     if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_timed_waits;
-    const bool is_beside_others = after.others_progress || after.lock_is_taken;
-    const auto kind = is_beside_others ? activity::beside_others : activity::timed_wait;
+    const bool others_progress = after.others_progress || after.lock_is_taken;
+    const auto kind = others_progress ? activity::others_progress : activity::timed_wait;
     lane_.engine.thread_does(kind);
     const bool is_armed = next.what == worker_pause::kind::arm;
     bool has_reason = false;
