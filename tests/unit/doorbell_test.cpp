@@ -282,7 +282,7 @@ TEST_P(NodeFarReceive, IsRungForWhereAnotherRankIsTheLeader) {
     node_ringer ringer{bells, below, 0, 100};
     ringer.announce_by(std::make_unique<slow_announcer>(n_polls, n_added));
     auto peers = std::make_unique<node_peers>();
-    peers->far_ranks = {-1, -1, 7, -1};
+    peers->remote_ranks = {-1, -1, 7, -1};
     bench_->queue(0).node = std::move(peers);
     task& received = bench_->make();
     received.op.kind = COMMTASK_OP_RECV;

@@ -97,7 +97,7 @@ void say_what_is_done(int asked, int given) {
     if (rank != 0 || !is_verbose()) return;
     const detail::context& runtime = *detail::context::running();
     detail::say("MPI calls become tasks; the program asked for thread level %d and gets %d", asked, given);
-    detail::say("%s", runtime.place().reason.c_str());
+    detail::say("%s", runtime.placement().reason.c_str());
 }
 
 /// Finds out how this MPI fills statuses where the standard leaves a choice: programs rely on its

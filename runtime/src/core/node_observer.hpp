@@ -18,11 +18,11 @@ struct task;
 struct node_peers {
     struct neighbor {
         std::int32_t rank; ///< In the communicator.
-        std::uint32_t place;
+        std::uint32_t node_rank;
     };
     std::vector<neighbor> neighbors{}; ///< The other ranks on this node, in ascending order.
     /// Indexed by rank: the rank in MPI_COMM_WORLD of a rank on another node; otherwise -1.
-    std::vector<std::int32_t> far_ranks{};
+    std::vector<std::int32_t> remote_ranks{};
     bool are_all = false; ///< Every rank that a message can come from is on this node.
 
     /// @return null if `rank` is on another node, or is this rank
@@ -30,9 +30,9 @@ struct node_peers {
         const auto found = std::ranges::lower_bound(neighbors, rank, {}, &neighbor::rank);
         return found == neighbors.end() || found->rank != rank ? nullptr : &*found;
     }
-    [[nodiscard]] std::int32_t far_rank_of(std::int32_t rank) const noexcept {
-        const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < far_ranks.size();
-        return is_known ? far_ranks[static_cast<std::size_t>(rank)] : -1;
+    [[nodiscard]] std::int32_t remote_rank_of(std::int32_t rank) const noexcept {
+        const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < remote_ranks.size();
+        return is_known ? remote_ranks[static_cast<std::size_t>(rank)] : -1;
     }
 };
 

@@ -59,7 +59,7 @@ struct plan_member {
     commtask_callback callback = nullptr;
     void* callback_argument = nullptr;
     commtask_status* user_status = nullptr;
-    source_place source{};
+    source_location source{};
     /// Indices of predecessors, all smaller than its own.
     std::vector<std::uint32_t> predecessors{};
     bool is_deferred = false;

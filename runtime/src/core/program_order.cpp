@@ -45,7 +45,7 @@ void visit_channels(const commtask_op& op, std::uint32_t flags, Visit&& visit) n
 
 } // namespace
 
-bool turn::set(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept {
+bool turn::set(const commtask_op& op, std::uint32_t flags, const source_location& where) noexcept {
     std::uint32_t count = 0;
     visit_channels(op, flags, [&](const channel& /*at*/) { ++count; });
     if (count > few_.size() && count > n_many_) {
@@ -67,12 +67,12 @@ bool turn::set(const commtask_op& op, std::uint32_t flags, const source_place& w
     return true;
 }
 
-turn* program_order::make(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept {
+turn* program_order::make(const commtask_op& op, std::uint32_t flags, const source_location& where) noexcept {
     const std::lock_guard guard{mutex_};
     return make_locked(op, flags, where);
 }
 
-turn* program_order::make_locked(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept {
+turn* program_order::make_locked(const commtask_op& op, std::uint32_t flags, const source_location& where) noexcept {
     turn* made = free_;
     if (made != nullptr) {
         free_ = made->next_;
@@ -89,7 +89,7 @@ turn* program_order::make_locked(const commtask_op& op, std::uint32_t flags, con
             return nullptr;
         }
         made = own_.back().get();
-        made->place_ = static_cast<std::uint32_t>(own_.size());
+        made->index_ = static_cast<std::uint32_t>(own_.size());
     }
     if (made->set(op, flags, where)) return made;
     unmake_locked(*made);
@@ -123,7 +123,7 @@ void program_order::take_locked(turn& next) noexcept {
 }
 
 program_order::ticket program_order::make_and_keep(const commtask_op& op, std::uint32_t flags,
-                                                   const source_place& where) noexcept {
+                                                   const source_location& where) noexcept {
     const std::lock_guard guard{mutex_};
     turn* const made = make_locked(op, flags, where);
     if (made == nullptr) return {false, 0};
@@ -133,14 +133,14 @@ program_order::ticket program_order::make_and_keep(const commtask_op& op, std::u
     }
     take_locked(*made);
     made->is_kept_ = true;
-    return {true, (std::uint64_t{++made->times_used_} << 32U) | made->place_};
+    return {true, (std::uint64_t{++made->times_used_} << 32U) | made->index_};
 }
 
 turn* program_order::use(std::uint64_t ticket) noexcept {
     const std::lock_guard guard{mutex_};
-    const auto place = static_cast<std::uint32_t>(ticket);
-    if (place == 0 || place > own_.size()) return nullptr;
-    turn& its = *own_[place - 1];
+    const auto index = static_cast<std::uint32_t>(ticket);
+    if (index == 0 || index > own_.size()) return nullptr;
+    turn& its = *own_[index - 1];
     if (!its.is_kept_ || its.times_used_ != ticket >> 32U) return nullptr;
     its.is_kept_ = false;
     return &its;
@@ -277,7 +277,7 @@ void program_order::end(turn& over, turn*& startable) noexcept {
         if (over.links()[i].is_listed) remove(over.links()[i], startable);
     }
     n_open_.store(n_open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (over.place_ != 0) unmake_locked(over); // Otherwise the turn is a plan's.
+    if (over.index_ != 0) unmake_locked(over); // Otherwise the turn is a plan's.
 }
 
 void program_order::start_all(turn* startable, task_list& started) noexcept {

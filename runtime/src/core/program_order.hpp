@@ -54,7 +54,7 @@ public:
 
     /// Any thread, while the turn is not open: sets the operation of the turn.
     /// @return false without memory
-    [[nodiscard]] bool set(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept;
+    [[nodiscard]] bool set(const commtask_op& op, std::uint32_t flags, const source_location& where) noexcept;
 
     /// Whether the operation has any channel. A message to MPI_PROC_NULL has none, and needs no
     /// turn.
@@ -86,14 +86,14 @@ private:
     std::uint64_t number_ = 0; ///< Grows in the order in which turns were taken.
     task* waiting_ = nullptr;  ///< The turn's task, once the task waits for nothing but the turn.
     turn* next_ = nullptr;     ///< The next turn that is free, or about to start.
-    source_place where_{};     ///< This and the next: for texts about the operation.
+    source_location where_{};  ///< This and the next: for texts about the operation.
     std::uint16_t kind_ = 0;   ///< Of the operation.
     bool is_open_ = false;
     bool is_kept_ = false; ///< A ticket for the turn was given out, and has not been used.
     /// Earlier open turns that conflict, as program_order::insert() counts them.
     std::uint32_t n_before_ = 0;
     std::uint32_t n_links_ = 0;
-    std::uint32_t place_ = 0; ///< The index in the order's list, from 1; 0: the turn is a plan's.
+    std::uint32_t index_ = 0; ///< The index in the order's list, from 1; 0: the turn is a plan's.
     /// A count that makes a ticket invalid for the next use of the turn.
     std::uint32_t times_used_ = 0;
     alignas(cache_line_bytes) std::array<link, 3> few_{};
@@ -111,7 +111,7 @@ public:
 
     /// A turn from the memory of this order. The memory is given back when the turn is over.
     /// @return null without memory
-    [[nodiscard]] turn* make(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept;
+    [[nodiscard]] turn* make(const commtask_op& op, std::uint32_t flags, const source_location& where) noexcept;
     /// Gives back a turn that was made and not taken.
     void unmake(turn& unused) noexcept;
 
@@ -124,7 +124,8 @@ public:
         bool has_memory = true;
         std::uint64_t number = 0; ///< 0: the operation has no channel, and needs no turn.
     };
-    [[nodiscard]] ticket make_and_keep(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept;
+    [[nodiscard]] ticket make_and_keep(const commtask_op& op, std::uint32_t flags,
+                                       const source_location& where) noexcept;
     /// Uses a ticket up.
     /// @return null if the ticket was never given out, or was used before
     [[nodiscard]] turn* use(std::uint64_t ticket) noexcept;
@@ -150,7 +151,7 @@ public:
     struct blocker {
         int kind = 0;
         channel at{}; ///< The channel of the earlier turn that conflicts.
-        source_place where{};
+        source_location where{};
     };
     [[nodiscard]] std::optional<blocker> blocker_of(const turn& its) noexcept;
 
@@ -163,7 +164,7 @@ private:
     static constexpr std::size_t first_buckets = 16;
 
     // With the lock:
-    [[nodiscard]] turn* make_locked(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept;
+    [[nodiscard]] turn* make_locked(const commtask_op& op, std::uint32_t flags, const source_location& where) noexcept;
     void unmake_locked(turn& unused) noexcept;
     void take_locked(turn& next) noexcept;
     [[nodiscard]] list& bucket_of(const channel& at) noexcept;
@@ -184,7 +185,7 @@ private:
     list receives_;    ///< All receives. Searched only if there are wildcards.
     std::size_t n_linked_ = 0;
     std::uint64_t n_taken_ = 0;
-    std::vector<std::unique_ptr<turn>> own_; ///< Indexed by place_.
+    std::vector<std::unique_ptr<turn>> own_; ///< Indexed by index_.
     turn* free_ = nullptr;
     std::atomic<std::uint64_t> n_open_{0}; ///< Written with the lock.
 };

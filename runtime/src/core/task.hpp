@@ -162,7 +162,7 @@ struct edge {
 };
 
 /// Where in the program a task was created.
-struct source_place {
+struct source_location {
     const char* file = nullptr; ///< Null if it is not known.
     int line = 0;
 };
@@ -242,7 +242,7 @@ struct alignas(2 * cache_line_bytes) task {
     alignas(2 * cache_line_bytes) std::unique_ptr<task*[]> predecessors;
     std::unique_ptr<edge[]> edges;
     std::uint32_t edge_capacity;
-    source_place source; ///< Written by the submitter. Only with flag_has_source.
+    source_location source; ///< Written by the submitter. Only with flag_has_source.
     // Also kept when the slot is reused: room for the parts of its operation's arguments that the
     // library keeps. Kept datatypes come first, then lists.
     std::uint32_t room_bytes;
@@ -302,8 +302,8 @@ struct alignas(2 * cache_line_bytes) task {
     [[nodiscard]] bool is_member() const noexcept { return (flags() & flag_is_member) != 0; }
     /// Whether the task may have something to release when it ends.
     [[nodiscard]] bool may_keep() const noexcept { return (flags() & (flag_keeps | flag_keeps_at_accept)) != 0; }
-    [[nodiscard]] source_place created_at() const noexcept {
-        return (flags() & flag_has_source) != 0 ? source : source_place{};
+    [[nodiscard]] source_location created_at() const noexcept {
+        return (flags() & flag_has_source) != 0 ? source : source_location{};
     }
 };
 

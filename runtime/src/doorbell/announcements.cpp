@@ -9,7 +9,7 @@
 
 namespace commtask::detail {
 
-announcements::announcements(MPI_Comm comm, int tag, const std::vector<far_place>& world, const doorbells* rings)
+announcements::announcements(MPI_Comm comm, int tag, const std::vector<remote_target>& world, const doorbells* rings)
     : comm_(comm), tag_(tag), world_(world), rings_(rings), unsent_(world.size()), order_(world.size()) {
     sending_.fill(MPI_REQUEST_NULL);
     receiving_.fill(MPI_REQUEST_NULL);
@@ -36,7 +36,7 @@ bool announcements::receive(std::size_t slot) noexcept {
 
 void announcements::add(std::int32_t world_rank) noexcept {
     const auto rank = static_cast<std::size_t>(world_rank);
-    if (world_rank < 0 || rank >= world_.size() || world_[rank].leader == far_place::nobody || unsent_[rank] != 0)
+    if (world_rank < 0 || rank >= world_.size() || world_[rank].leader == remote_target::nobody || unsent_[rank] != 0)
         return;
     unsent_[rank] = 1;
     order_[n_unsent_++] = world_rank;
@@ -51,7 +51,7 @@ void announcements::send() noexcept {
         if (has_ended == 0) continue;
         const auto rank = static_cast<std::size_t>(order_[n_gone++]);
         unsent_[rank] = 0;
-        sent_[slot] = world_[rank].place;
+        sent_[slot] = world_[rank].node_rank;
         MPI_Isend(&sent_[slot], 1, MPI_UINT32_T, world_[rank].leader, tag_, comm_, &sending_[slot]);
     }
     for (std::size_t i = n_gone; i < n_unsent_; ++i) order_[i - n_gone] = order_[i];

@@ -19,11 +19,11 @@
 namespace commtask::detail {
 
 /// Where to announce a message to a receiver. The ranks exchange this struct as it is.
-struct far_place {
+struct remote_target {
     static constexpr std::int32_t nobody = -1;
     /// The leader's rank in MPI_COMM_WORLD; `nobody`: the receiver's node has no leader.
     std::int32_t leader = nobody;
-    std::uint32_t place = 0; ///< The receiver's place on its node.
+    std::uint32_t node_rank = 0; ///< The receiver's place on its node.
 };
 
 class announcements final : public announcer {
@@ -32,7 +32,7 @@ public:
     /// @param world  indexed by rank in MPI_COMM_WORLD
     /// @param rings  the doorbells, for the leader's first lane, which receives announcements;
     /// null: this lane receives none
-    announcements(MPI_Comm comm, int tag, const std::vector<far_place>& world, const doorbells* rings);
+    announcements(MPI_Comm comm, int tag, const std::vector<remote_target>& world, const doorbells* rings);
     announcements(const announcements&) = delete;
     announcements& operator=(const announcements&) = delete;
     /// Withdraws the receives if end() was not called, since no lane has worked.
@@ -50,7 +50,7 @@ private:
     static constexpr std::size_t n_slots = 8;
     const MPI_Comm comm_;
     const int tag_;
-    const std::vector<far_place>& world_;
+    const std::vector<remote_target>& world_;
     const doorbells* rings_; ///< Also null after MPI has refused a receive.
     /// Indexed by rank in MPI_COMM_WORLD: whether an announcement to that rank is not sent yet.
     std::vector<std::uint8_t> unsent_;

@@ -41,12 +41,12 @@ public:
     /// Any thread, after MPI has the operation that the other rank will find: rings the armed
     /// doorbells of a rank.
     /// @return how many workers the call has woken
-    unsigned ring(std::size_t place) const noexcept { // NOLINT(modernize-use-nodiscard)
-        return ring_all(place, [](worker_state state) { return state == worker_state::armed; });
+    unsigned ring(std::size_t node_rank) const noexcept { // NOLINT(modernize-use-nodiscard)
+        return ring_all(node_rank, [](worker_state state) { return state == worker_state::armed; });
     }
     /// As ring(), but also wakes a worker in a short wait, which would end by itself, but later.
-    unsigned ring_any(std::size_t place) const noexcept { // NOLINT(modernize-use-nodiscard)
-        return ring_all(place, [](worker_state state) { return state >= worker_state::waiting; });
+    unsigned ring_any(std::size_t node_rank) const noexcept { // NOLINT(modernize-use-nodiscard)
+        return ring_all(node_rank, [](worker_state state) { return state >= worker_state::waiting; });
     }
     /// A worker whose doorbell is armed wakes the leader's first lane if that lane's worker is
     /// blocked.
@@ -58,30 +58,32 @@ public:
 
     /// The leader's first lane: whether another worker of the node waits for announcements.
     [[nodiscard]] bool is_any_armed() const noexcept {
-        for (std::size_t place = 0; place < world_ranks_.size(); ++place) {
-            for (std::size_t lane = place == me_ ? 1 : 0; lane < n_lanes_; ++lane) {
-                if (state(word(place, lane)) == worker_state::armed) return true;
+        for (std::size_t node_rank = 0; node_rank < world_ranks_.size(); ++node_rank) {
+            for (std::size_t lane = node_rank == me_ ? 1 : 0; lane < n_lanes_; ++lane) {
+                if (state(word(node_rank, lane)) == worker_state::armed) return true;
             }
         }
         return false;
     }
 
 private:
-    [[nodiscard]] std::atomic<std::uint32_t>& word(std::size_t place, std::size_t lane) const noexcept {
-        return *reinterpret_cast<std::atomic<std::uint32_t>*>(pages_ + place * page_bytes + lane * cache_line_bytes);
+    [[nodiscard]] std::atomic<std::uint32_t>& word(std::size_t node_rank, std::size_t lane) const noexcept {
+        return *reinterpret_cast<std::atomic<std::uint32_t>*>(pages_ + node_rank * page_bytes +
+                                                              lane * cache_line_bytes);
     }
     [[nodiscard]] static worker_state state(const std::atomic<std::uint32_t>& of) noexcept {
         return static_cast<worker_state>(of.load(std::memory_order_seq_cst));
     }
 
     template <typename MustWake>
-    unsigned ring_all(std::size_t place, MustWake&& must_wake) const noexcept {
+    unsigned ring_all(std::size_t node_rank, MustWake&& must_wake) const noexcept {
         // Partner of the fence in wakeup::wait(): this rank sees that the worker waits, or the
         // worker sees the message.
         std::atomic_thread_fence(std::memory_order_seq_cst);
         unsigned n_woken = 0;
         // On the other rank, the communicator may be on another lane.
-        for (std::size_t lane = 0; lane < n_lanes_; ++lane) n_woken += ring_one(word(place, lane), must_wake) ? 1 : 0;
+        for (std::size_t lane = 0; lane < n_lanes_; ++lane)
+            n_woken += ring_one(word(node_rank, lane), must_wake) ? 1 : 0;
         return n_woken;
     }
     template <typename MustWake>

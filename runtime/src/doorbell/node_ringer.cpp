@@ -34,7 +34,7 @@ bool node_ringer::is_rung_for(const task& which) const noexcept {
                               below_.largest_message_bytes(op) > announced_bytes_;
     const auto is_rung = [&](int rank) {
         if (rank == MPI_PROC_NULL || (rank == MPI_ANY_SOURCE && (peers->are_all || is_announced))) return true;
-        return peers->find(rank) != nullptr || (is_announced && peers->far_rank_of(rank) >= 0);
+        return peers->find(rank) != nullptr || (is_announced && peers->remote_rank_of(rank) >= 0);
     };
     if ((kind.has_dest && !is_rung(op.peer)) || (kind.has_source && !is_rung(op.source))) return false;
     for (int i = 0; kind.has_dests && i < op.peer; ++i) {
@@ -58,7 +58,7 @@ void node_ringer::starting(const task& which) noexcept {
     if (peers == nullptr || !kind.takes_window || !kind.has_target || (which.flags() & flag_is_call) != 0) return;
     // Rings before MPI's call, which may wait for an answer of the target.
     if (const node_peers::neighbor* const target = peers->find(which.op.peer))
-        n_rung_ += bells_.ring_any(target->place);
+        n_rung_ += bells_.ring_any(target->node_rank);
 }
 
 void node_ringer::started(task& which, bool is_gathered) noexcept {
@@ -67,12 +67,12 @@ void node_ringer::started(task& which, bool is_gathered) noexcept {
         count_in_flight(which, 1);
     }
     if (const node_peers* const peers = which.queue->node.get()) {
-        visit_waiting_ranks(which.op, *peers, [&](std::size_t place) {
+        visit_waiting_ranks(which.op, *peers, [&](std::size_t node_rank) {
             if (!is_gathered) {
-                n_rung_ += bells_.ring(place);
+                n_rung_ += bells_.ring(node_rank);
                 return;
             }
-            to_ring_[place] = 1;
+            to_ring_[node_rank] = 1;
             has_to_ring_ = true;
         });
     }
@@ -82,8 +82,8 @@ void node_ringer::started(task& which, bool is_gathered) noexcept {
 void node_ringer::started_gathered() noexcept {
     if (!has_to_ring_) return;
     has_to_ring_ = false;
-    for (std::size_t place = 0; place < to_ring_.size(); ++place) {
-        if (std::exchange(to_ring_[place], 0) != 0) n_rung_ += bells_.ring(place);
+    for (std::size_t node_rank = 0; node_rank < to_ring_.size(); ++node_rank) {
+        if (std::exchange(to_ring_[node_rank], 0) != 0) n_rung_ += bells_.ring(node_rank);
     }
 }
 
@@ -94,7 +94,7 @@ void node_ringer::ended(const task& which) noexcept {
     commtask_op op = which.op;
     // The rank that the message has come from.
     if (op.source == MPI_ANY_SOURCE && which.result.error == 0) op.source = which.result.source;
-    visit_waiting_ranks(op, *peers, [&](std::size_t place) { n_rung_ += bells_.ring(place); });
+    visit_waiting_ranks(op, *peers, [&](std::size_t node_rank) { n_rung_ += bells_.ring(node_rank); });
 }
 
 void node_ringer::polled() noexcept {
@@ -109,7 +109,7 @@ void node_ringer::announce(const task& started) noexcept {
     const node_peers* const peers = started.queue->node.get();
     if (peers == nullptr) return;
     below_.each_message(started.op, [&](const message_shape& each) {
-        if (!each.is_received && each.bytes > announced_bytes_) announced_->add(peers->far_rank_of(each.peer));
+        if (!each.is_received && each.bytes > announced_bytes_) announced_->add(peers->remote_rank_of(each.peer));
     });
 }
 

@@ -88,13 +88,13 @@ private:
     std::atomic<std::uint32_t> n_not_rung_{0};
 };
 
-/// MPI has just got or completed the operation: calls `visit(place)` for each rank of the node
+/// MPI has just got or completed the operation: calls `visit(node_rank)` for each rank of the node
 /// whose worker may wait for it with its doorbell armed.
 template <typename Visit>
 void visit_waiting_ranks(const commtask_op& op, const node_peers& peers, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(kind_of(op));
     const auto visit_rank = [&](int rank) {
-        if (const node_peers::neighbor* const one = peers.find(rank)) visit(one->place);
+        if (const node_peers::neighbor* const one = peers.find(rank)) visit(one->node_rank);
     };
     // All ranks are visited if the rank is unknown. The program may have freed a list of ranks by
     // the end. The source of a matched probe's message is unknown at the start. Operations inside a
@@ -102,7 +102,7 @@ void visit_waiting_ranks(const commtask_op& op, const node_peers& peers, Visit&&
     const bool is_any = (kind.has_source && op.source == MPI_ANY_SOURCE) || kind.has_dests || kind.has_sources ||
                         kind.takes_message || kind.takes_start_function;
     if (is_any) {
-        for (const node_peers::neighbor& each : peers.neighbors) visit(each.place);
+        for (const node_peers::neighbor& each : peers.neighbors) visit(each.node_rank);
     } else if (kind.is_message()) {
         if (kind.has_dest) visit_rank(op.peer);
         if (kind.has_source) visit_rank(op.source);

@@ -171,9 +171,9 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
     if (MPI_Allgather(told.data(), 2, MPI_INT, ranks.get(), 2, MPI_INT, node.comm) != MPI_SUCCESS) return {};
     node_segment& found = *result.segment;
     found.me = static_cast<std::size_t>(me);
-    for (std::size_t place = found.world_ranks.size(); place-- > 0;) {
-        found.world_ranks[place] = ranks[2 * place];
-        if (ranks[2 * place + 1] != 0) found.leader = place;
+    for (std::size_t node_rank = found.world_ranks.size(); node_rank-- > 0;) {
+        found.world_ranks[node_rank] = ranks[2 * node_rank];
+        if (ranks[2 * node_rank + 1] != 0) found.leader = node_rank;
     }
     return result;
 }

@@ -14,9 +14,9 @@
 namespace commtask::detail {
 
 /// On the progress thread, while MPI errors are returned as codes.
-/// @param knows_far  whether messages to other nodes are announced
+/// @param announces_remote  whether messages to other nodes are announced
 /// @return null if MPI fails, or there is no memory: then no rank rings for the communicator
 [[nodiscard]] std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator,
-                                                         const doorbells& bells, bool knows_far) noexcept;
+                                                         const doorbells& bells, bool announces_remote) noexcept;
 
 } // namespace commtask::detail

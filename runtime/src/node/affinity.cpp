@@ -130,13 +130,13 @@ void process_narrowing::move_all(const cpu_set& from, const cpu_set& to) {
     }
 }
 
-std::error_code bind_worker(const rank_place& place, std::size_t lane) {
-    const int cpu = place.lane_cpus.at(lane);
-    return set_thread_cpus(cpu == no_cpu ? place.compute_cpus : cpu_set{cpu});
+std::error_code bind_worker(const rank_placement& placement, std::size_t lane) {
+    const int cpu = placement.lane_cpus.at(lane);
+    return set_thread_cpus(cpu == no_cpu ? placement.compute_cpus : cpu_set{cpu});
 }
 
-std::optional<std::string> openmp_started_too_early(const rank_place& place) {
-    if (place.compute_cpus == place.all_cpus || !has_llvm_openmp_run()) return std::nullopt;
+std::optional<std::string> openmp_started_too_early(const rank_placement& placement) {
+    if (placement.compute_cpus == placement.all_cpus || !has_llvm_openmp_run()) return std::nullopt;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): called once while the library is set up
     const char* const affinity = std::getenv("KMP_AFFINITY");
     if (affinity != nullptr && std::string_view{affinity}.find("disabled") != std::string_view::npos)
@@ -145,10 +145,10 @@ std::optional<std::string> openmp_started_too_early(const rank_place& place) {
     int (*const processors)() = llvm_openmp_processors();
     if (processors == nullptr) return std::nullopt;
     const int counted = processors();
-    if (counted <= place.compute_cpus.size()) return std::nullopt;
+    if (counted <= placement.compute_cpus.size()) return std::nullopt;
     return "OpenMP had started before commtask_init and counts on " + std::to_string(counted) +
-           " CPUs, the worker's among them, instead of " + std::to_string(place.compute_cpus.size()) + " (" +
-           place.compute_cpus.text() +
+           " CPUs, the worker's among them, instead of " + std::to_string(placement.compute_cpus.size()) + " (" +
+           placement.compute_cpus.text() +
            "): its threads can take the worker's time. Call commtask_init before the first OpenMP construct.";
 }
 

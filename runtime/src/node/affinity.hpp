@@ -57,10 +57,10 @@ private:
 
 /// Call it first on the thread of a worker. Binds the thread to its lane's CPU; a worker that
 /// shares its core gets the rank's compute CPUs, whatever mask it inherited.
-[[nodiscard]] std::error_code bind_worker(const rank_place& place, std::size_t lane);
+[[nodiscard]] std::error_code bind_worker(const rank_placement& placement, std::size_t lane);
 
 /// Call it after the narrowing. Returns a sentence of advice if an LLVM OpenMP runtime had read the
 /// mask before, so that its threads can run on the worker's core. Does not start an OpenMP runtime.
-[[nodiscard]] std::optional<std::string> openmp_started_too_early(const rank_place& place);
+[[nodiscard]] std::optional<std::string> openmp_started_too_early(const rank_placement& placement);
 
 } // namespace commtask::detail

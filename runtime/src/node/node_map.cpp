@@ -155,7 +155,7 @@ node_map collective_map_node(MPI_Comm comm, const config& settings, const cpu_se
         map.requests[0].core = "none";
     }
     map.node = read_node_shape(all);
-    map.places = place_ranks(map.node, map.requests);
+    map.placements = place_ranks(map.node, map.requests);
     return map;
 }
 

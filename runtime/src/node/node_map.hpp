@@ -35,9 +35,9 @@ struct text_exchange {
 /// The map of this node, and the input from which it was made.
 struct node_map {
     node_shape node;
-    std::vector<rank_request> requests; ///< One per rank of this node.
-    std::vector<rank_place> places;     ///< One per rank of this node.
-    std::size_t me = 0;                 ///< The index of this rank in both lists.
+    std::vector<rank_request> requests;     ///< One per rank of this node.
+    std::vector<rank_placement> placements; ///< One per rank of this node.
+    std::size_t me = 0;                     ///< The index of this rank in both lists.
     /// Why the ranks could not exchange requests: the map has this rank alone, whose worker shares
     /// its core.
     std::optional<std::string> failure{};

@@ -23,20 +23,20 @@ using rank_list = std::vector<std::size_t>;
 class planner {
 public:
     planner(const node_shape& node, std::span<const rank_request> requests)
-        : node_(node), requests_(requests), places_(requests.size()), taken_(requests.size()) {
+        : node_(node), requests_(requests), placements_(requests.size()), taken_(requests.size()) {
         for (std::size_t rank = 0; rank < requests.size(); ++rank) {
-            places_[rank].all_cpus = requests[rank].cpus;
-            places_[rank].lane_cpus.assign(static_cast<std::size_t>(requests[rank].lanes), no_cpu);
+            placements_[rank].all_cpus = requests[rank].cpus;
+            placements_[rank].lane_cpus.assign(static_cast<std::size_t>(requests[rank].lanes), no_cpu);
             node_cpus_ |= requests[rank].cpus;
         }
     }
 
-    std::vector<rank_place> run() && {
+    std::vector<rank_placement> run() && {
         for (std::size_t rank = 0; rank < requests_.size(); ++rank)
             if (is_named(rank)) take_named(rank);
         for (const rank_list& group : groups()) serve(group);
         for (std::size_t rank = 0; rank < requests_.size(); ++rank) finish(rank);
-        return std::move(places_);
+        return std::move(placements_);
     }
 
 private:
@@ -65,7 +65,7 @@ private:
 
     const node_shape& node_;
     std::span<const rank_request> requests_;
-    std::vector<rank_place> places_;
+    std::vector<rank_placement> placements_;
     /// By rank: the CPUs closed to computing, including idle hardware threads of a worker's core.
     std::vector<cpu_set> taken_;
     cpu_set all_taken_;
@@ -76,24 +76,24 @@ private:
 /// earlier rank has taken.
 void planner::take_named(std::size_t rank) {
     const rank_request& request = requests_[rank];
-    rank_place& place = places_[rank];
+    rank_placement& placement = placements_[rank];
     const std::vector<int> named = parse_cpu_list(request.core).value_or(std::vector<int>{});
     for (const int cpu : named) {
         if (node_cpus_.contains(cpu)) continue;
-        place.error = foreign_cpu_text(request, cpu);
+        placement.error = foreign_cpu_text(request, cpu);
         return;
     }
     std::size_t lane = 0;
     cpu_set mine;
     for (const int cpu : named) {
-        if (lane == place.lane_cpus.size()) break;
+        if (lane == placement.lane_cpus.size()) break;
         if (!request.cpus.contains(cpu) || all_taken_.contains(cpu)) continue;
-        place.lane_cpus[lane++] = cpu;
+        placement.lane_cpus[lane++] = cpu;
         mine.insert(cpu);
     }
-    if (lane < place.lane_cpus.size()) {
-        std::ranges::fill(place.lane_cpus, no_cpu);
-        place.error = list_too_short_text(request, all_taken_);
+    if (lane < placement.lane_cpus.size()) {
+        std::ranges::fill(placement.lane_cpus, no_cpu);
+        placement.error = list_too_short_text(request, all_taken_);
         return;
     }
     // A user may name the only CPU: the worker is bound to it, and computing goes on there.
@@ -138,8 +138,8 @@ void planner::serve(const rank_list& group) {
     const bool node_has_more =
         std::ranges::any_of(node_.cores, [&](const core_shape& core) { return !(core.cpus - cpus).is_empty(); });
     for (const std::size_t rank : wanting) {
-        places_[rank].reason = crowded_text(group.size(), n_workers, cpus);
-        places_[rank].is_warning = node_has_more;
+        placements_[rank].reason = crowded_text(group.size(), n_workers, cpus);
+        placements_[rank].is_warning = node_has_more;
     }
 }
 
@@ -183,7 +183,7 @@ bool planner::serve_from(const std::vector<cpu_set>& items, const rank_list& gro
         }
         const std::size_t rank = worker_ranks[worker];
         const cpu_set& item = items[needs[worker].front()];
-        *std::ranges::find(places_[rank].lane_cpus, no_cpu) = item.first();
+        *std::ranges::find(placements_[rank].lane_cpus, no_cpu) = item.first();
         taken_[rank] |= item;
         all_taken_ |= item;
     }
@@ -237,37 +237,39 @@ bool planner::is_near_network(const cpu_set& item) const {
 
 void planner::finish(std::size_t rank) {
     const rank_request& request = requests_[rank];
-    rank_place& place = places_[rank];
+    rank_placement& placement = placements_[rank];
     const cpu_set own = request.cpus - taken_[rank];
     const cpu_set without_all_workers = own - all_taken_;
-    place.compute_cpus = !without_all_workers.is_empty() ? without_all_workers : own.is_empty() ? request.cpus : own;
+    placement.compute_cpus = !without_all_workers.is_empty() ? without_all_workers
+                             : own.is_empty()                ? request.cpus
+                                                             : own;
 
-    const bool has_cores = place.lane_cpus.front() != no_cpu && !taken_[rank].is_empty();
+    const bool has_cores = placement.lane_cpus.front() != no_cpu && !taken_[rank].is_empty();
     if (request.idle != idle_policy::automatic)
-        place.idle = request.idle;
+        placement.idle = request.idle;
     else
-        place.idle = has_cores ? idle_policy::reserved : idle_policy::shared;
-    if (place.error) {
-        place.reason = *place.error;
+        placement.idle = has_cores ? idle_policy::reserved : idle_policy::shared;
+    if (placement.error) {
+        placement.reason = *placement.error;
     } else if (has_cores) {
-        place.reason = reserved_text(place, taken_[rank]);
-    } else if (place.lane_cpus.front() != no_cpu) {
-        place.reason = only_cpu_named_text(request);
+        placement.reason = reserved_text(placement, taken_[rank]);
+    } else if (placement.lane_cpus.front() != no_cpu) {
+        placement.reason = only_cpu_named_text(request);
     } else if (wants_no_core(rank)) {
-        place.reason = no_core_wanted_text(request);
-    } else if (place.reason.empty()) {
-        place.reason = too_small_text(request);
-        place.is_warning = true;
+        placement.reason = no_core_wanted_text(request);
+    } else if (placement.reason.empty()) {
+        placement.reason = too_small_text(request);
+        placement.is_warning = true;
     }
     if (!has_cores && request.idle == idle_policy::reserved) {
-        place.reason += "; COMMTASK_IDLE=reserved makes it spin there all the same";
-        place.is_warning = true;
+        placement.reason += "; COMMTASK_IDLE=reserved makes it spin there all the same";
+        placement.is_warning = true;
     }
 }
 
 } // namespace
 
-std::vector<rank_place> place_ranks(const node_shape& node, std::span<const rank_request> requests) {
+std::vector<rank_placement> place_ranks(const node_shape& node, std::span<const rank_request> requests) {
     return planner{node, requests}.run();
 }
 

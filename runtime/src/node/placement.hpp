@@ -33,7 +33,7 @@ struct rank_request {
 inline constexpr int no_cpu = -1;
 
 /// The placement of one rank.
-struct rank_place {
+struct rank_placement {
     /// The worker's CPU by lane; `no_cpu`: the worker shares the rank's CPUs.
     std::vector<int> lane_cpus{};
     cpu_set all_cpus{};                     ///< The rank's CPUs before the placement.
@@ -53,6 +53,6 @@ struct rank_place {
 /// core; otherwise they get single hardware threads. If the hardware threads do not suffice for all
 /// ranks that overlap, all of these ranks' workers share. Ranks that were not bound are
 /// distributed: each takes its core from its own part of the CPUs that the ranks have in common.
-[[nodiscard]] std::vector<rank_place> place_ranks(const node_shape& node, std::span<const rank_request> requests);
+[[nodiscard]] std::vector<rank_placement> place_ranks(const node_shape& node, std::span<const rank_request> requests);
 
 } // namespace commtask::detail

@@ -13,7 +13,7 @@ namespace commtask::detail {
 
 [[nodiscard]] std::string foreign_cpu_text(const rank_request& request, int cpu);
 [[nodiscard]] std::string list_too_short_text(const rank_request& request, const cpu_set& taken);
-[[nodiscard]] std::string reserved_text(const rank_place& place, const cpu_set& kept_from_computing);
+[[nodiscard]] std::string reserved_text(const rank_placement& placement, const cpu_set& kept_from_computing);
 [[nodiscard]] std::string only_cpu_named_text(const rank_request& request);
 [[nodiscard]] std::string no_core_wanted_text(const rank_request& request);
 [[nodiscard]] std::string too_small_text(const rank_request& request);
