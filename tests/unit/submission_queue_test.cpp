@@ -96,16 +96,16 @@ TEST_F(SubmissionQueue, TasksWithoutACellMayBeTakenEarlyToo) {
 TEST_F(SubmissionQueue, WhatIsHandedOverIsSeenAndComesOnce) {
     task& first = make();
     task& second = make();
-    queue.hand_over(first);
-    queue.hand_over(second);
+    queue.push_marked(first);
+    queue.push_marked(second);
     EXPECT_FALSE(queue.is_empty());
     EXPECT_TRUE(queue.could_have_any());
     EXPECT_FALSE(queue.has_posted());
-    task* const taken = queue.take_handed();
+    task* const taken = queue.take_marked();
     EXPECT_EQ(taken, &first);
-    EXPECT_EQ(taken->next_handed, &second);
-    EXPECT_EQ(second.next_handed, nullptr);
-    EXPECT_EQ(queue.take_handed(), nullptr);
+    EXPECT_EQ(taken->next_marked, &second);
+    EXPECT_EQ(second.next_marked, nullptr);
+    EXPECT_EQ(queue.take_marked(), nullptr);
     EXPECT_TRUE(queue.is_empty());
 }
 

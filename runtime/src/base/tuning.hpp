@@ -60,7 +60,7 @@ inline constexpr std::uint64_t short_time_slice_ns = 100'000;
 /// be used for next to nothing. scripts/bench lanes.
 inline constexpr double worth_a_lane = 0.97;
 
-// Posting: task_pool.cpp, inbox.hpp ---------------------------------------------------------------
+// Posting: task_pool.cpp, mpsc_ring.hpp ---------------------------------------------------------------
 
 /// Slots that a thread gets or gives back at once. With fewer slots, the lock is taken more often.
 /// scripts/bench post.

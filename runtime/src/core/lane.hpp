@@ -62,7 +62,7 @@ public:
     /// Another thread marks a task: its last predecessor is complete, it is canceled, or its
     /// members on other lanes have ended. If several threads mark at once, the first thread hands
     /// the task over for all of them.
-    void hand_over(task& which, std::uint32_t mark) noexcept;
+    void mark(task& which, std::uint32_t bit) noexcept;
 
     // ---------------------------------------------------------------------------------------------
 

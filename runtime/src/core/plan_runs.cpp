@@ -90,7 +90,7 @@ void progress_engine::report_to_run(task& member, task_state how) noexcept {
     task* const run = member.member->of->member_ended(*member.member, how);
     if (run == nullptr) return;
     if (&run->queue->served_by->engine == this) return part_ended(*run, its_members);
-    run->queue->served_by->hand_over(*run, mark_members_ended);
+    run->queue->served_by->mark(*run, mark_members_ended);
 }
 
 /// The start of the run and all its members have ended.

@@ -44,7 +44,7 @@ void progress_engine::publish_what_is_left() noexcept {
 }
 
 bool progress_engine::has_something_to_do() const noexcept {
-    return submitted_.has_handed() || has_work() || requests_.are_pending() || must_serve_others();
+    return submitted_.has_marked() || has_work() || requests_.are_pending() || must_serve_others();
 }
 
 bool progress_engine::progress() noexcept {
@@ -57,13 +57,13 @@ bool progress_engine::progress() noexcept {
     }
     const progress_scope here{*this};
     begin_call();
-    bool moved = submitted != nullptr || submitted_.has_handed() || has_put_away();
+    bool moved = submitted != nullptr || submitted_.has_marked() || has_put_away();
     thread_does(moved ? activity::issue : activity::poll);
     for (unsigned n_taken = 0; submitted != nullptr;) {
         scheduled_.accept(*submitted);
         submitted = ++n_taken < tuning::steps_in_a_row ? submitted_.take() : nullptr;
     }
-    take_handed();
+    process_marked();
     start_ready();
     const bool has_polled = transport_->in_flight() > 0;
     if (has_polled) {
@@ -110,7 +110,7 @@ void progress_engine::take_in_and_start() noexcept {
     thread_does(activity::issue);
     const call_scope here{*this};
     take_in_submitted();
-    take_handed();
+    process_marked();
     start_ready();
 }
 
@@ -126,13 +126,13 @@ void progress_engine::take_in_submitted() noexcept {
 }
 
 /// Acts on the marks of tasks that other threads have handed over.
-void progress_engine::take_handed() noexcept {
-    for (task* which = submitted_.take_handed(); which != nullptr;) {
-        task* const next = which->next_handed;
+void progress_engine::process_marked() noexcept {
+    for (task* which = submitted_.take_marked(); which != nullptr;) {
+        task* const next = which->next_marked;
         // Cleared before acting: a thread that marks the task afterwards hands it over again.
-        // acq_rel: partner of the fetch_or in lane::hand_over().
+        // acq_rel: partner of the fetch_or in lane::mark().
         const std::uint32_t marks = which->marks.fetch_and(
-            ~std::uint32_t{mark_handed_off | mark_released | mark_members_ended}, std::memory_order_acq_rel);
+            ~std::uint32_t{mark_listed | mark_released | mark_members_ended}, std::memory_order_acq_rel);
         if ((marks & mark_released) != 0) scheduled_.released(*which);
         if ((marks & mark_cancel) != 0) scheduled_.cancel(*which);
         // The calling thread may be a submitter, which ends nothing. A run that was given up has
@@ -159,7 +159,7 @@ bool progress_engine::start_submitted() noexcept {
         scheduled_.accept(*submitted);
         if (++n_taken == tuning::steps_in_a_row) break;
     }
-    take_handed();
+    process_marked();
     for (unsigned n_started = 0; scheduled_.has_ready() && n_started < tuning::steps_in_a_row; ++n_started) {
         task& next = scheduled_.first_ready();
         // A run without open members would end here.

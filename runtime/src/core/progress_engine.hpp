@@ -129,7 +129,7 @@ private:
     void end_call() noexcept;
     void publish_what_is_left() noexcept;
     void take_in_submitted() noexcept;
-    void take_handed() noexcept;
+    void process_marked() noexcept;
     void start_gathered() noexcept;
     void start_or_end(task& ready) noexcept;
     void start_run(task& run) noexcept;

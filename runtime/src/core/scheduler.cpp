@@ -56,7 +56,7 @@ void scheduler::released(task& which) noexcept {
 }
 
 bool scheduler::is_marked(const task& which, std::uint32_t mark) noexcept {
-    // acquire: partner of the acq_rel in lane::hand_over(); the mark of a failed predecessor came
+    // acquire: partner of the acq_rel in lane::mark(); the mark of a failed predecessor came
     // with the last count.
     return (which.marks.load(std::memory_order_acquire) & mark) != 0;
 }

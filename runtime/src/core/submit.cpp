@@ -116,7 +116,7 @@ bool lane::start_and_give_back(const task* which, bool* is_left) noexcept {
 
 void lane::released(task& which) noexcept {
     if (this_caller.engine == &engine) return scheduled.released(which);
-    hand_over(which, mark_released);
+    mark(which, mark_released);
 }
 
 void lane::cancel(task& which) noexcept {
@@ -125,21 +125,21 @@ void lane::cancel(task& which) noexcept {
         which.marks.fetch_or(mark_cancel, std::memory_order_relaxed);
         return scheduled.cancel(which);
     }
-    hand_over(which, mark_cancel);
+    mark(which, mark_cancel);
 }
 
-void lane::hand_over(task& which, std::uint32_t mark) noexcept {
+void lane::mark(task& which, std::uint32_t bit) noexcept {
     // The slot must last until a progress call has taken it out of the queue, whatever the holder
     // of the handle does meanwhile.
     which.life.take_reference();
-    // acq_rel: partner of the fetch_and in progress_engine::take_handed(). Two threads may mark at
+    // acq_rel: partner of the fetch_and in progress_engine::process_marked(). Two threads may mark at
     // once: the first one hands the task over.
-    const std::uint32_t before = which.marks.fetch_or(mark | mark_handed_off, std::memory_order_acq_rel);
-    if ((before & mark_handed_off) != 0) {
+    const std::uint32_t before = which.marks.fetch_or(bit | mark_listed, std::memory_order_acq_rel);
+    if ((before & mark_listed) != 0) {
         task_pool::drop(&which);
         return;
     }
-    submitted.hand_over(which);
+    submitted.push_marked(which);
     if (!try_start_here()) wake_up.wake();
 }
 

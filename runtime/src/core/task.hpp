@@ -226,16 +226,16 @@ struct alignas(2 * cache_line_bytes) task {
 
     // The progress engine's.
     /// In a task_list of the progress engine, or among tasks without a cell
-    /// (submission_queue::late_).
+    /// (submission_queue::overflow_).
     alignas(2 * cache_line_bytes) task* next_in_list;
     /// The scheduler of the lane that has the task, as long as the task is not final.
     std::atomic<const scheduler*> live_in;
     task_run run;
     /// The transport's status; before the start, the request that the task takes over.
     alignas(8) std::byte mpi_status[32];
-    task* next_handed; ///< In the handoff.
+    task* next_marked; ///< In the handoff.
     /// The place in the ring of a task that came by a list (lane::post_without_waiting).
-    std::uint64_t late_place;
+    std::uint64_t ring_position;
 
     // Kept when the slot is reused: the predecessors of a task and the edges to them, with room for
     // `edge_capacity`.
@@ -322,7 +322,7 @@ enum task_mark : std::uint32_t {
     mark_released = 4,           ///< Its last predecessor has ended.
     /// The task is in the handoff. The thread that sets the bit gives the task; the progress engine
     /// clears the bit.
-    mark_handed_off = 8,
+    mark_listed = 8,
     mark_members_ended = 16, ///< For a run: its last member has ended, on another lane.
 };
 

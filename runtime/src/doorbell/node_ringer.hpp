@@ -5,8 +5,8 @@
 // rank is armed for a collective, whose steps are MPI's own messages.
 #pragma once
 
-#include "core/handed_over.hpp"
 #include "core/node_observer.hpp"
+#include "core/operation_kind.hpp"
 #include "core/operation_traits.hpp"
 #include "core/transport.hpp"
 #include "doorbell/doorbells.hpp"

@@ -5,7 +5,7 @@
 #include "mpi/describe.hpp"
 
 #include "base/printable.hpp"
-#include "core/handed_over.hpp"
+#include "core/operation_kind.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 #include "mpi/made_types.hpp"

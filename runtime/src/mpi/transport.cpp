@@ -7,7 +7,7 @@
 // there before.
 #include "mpi/transport.hpp"
 
-#include "core/handed_over.hpp"
+#include "core/operation_kind.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/kept_lists.hpp"

@@ -6,8 +6,8 @@
 
 #include "base/system.hpp"
 #include "core/comm_queue.hpp"
-#include "core/handed_over.hpp"
 #include "core/lane.hpp"
+#include "core/operation_kind.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 

@@ -22,14 +22,14 @@ namespace commtask::detail {
 
 /// Many threads submit, one thread takes. `Item` is aligned to at least two bytes.
 template <typename Item>
-class inbox {
+class mpsc_ring {
 public:
     /// @param capacity  a power of two
     /// @param has_heavy_barrier  the result of register_heavy_barrier(). If it is true, the first
     /// thread that posts uses no locked instruction, until another thread posts too.
-    explicit inbox(std::size_t capacity, bool has_heavy_barrier = false)
+    explicit mpsc_ring(std::size_t capacity, bool has_heavy_barrier = false)
         : mask_(capacity - 1), cells_(std::make_unique<cell[]>(capacity)),
-          favoured_(has_heavy_barrier ? nobody_yet : nobody), limit_(capacity),
+          bias_owner_(has_heavy_barrier ? nobody_yet : nobody), limit_(capacity),
           given_back_every_(capacity / parts_given_back) {
         COMMTASK_ASSERT(capacity >= parts_given_back && (capacity & mask_) == 0);
     }
@@ -40,37 +40,37 @@ public:
     /// false if no thread takes items any more: then the item stays outside.
     template <typename WhileFull>
     void put(Item* item, WhileFull&& while_full) noexcept {
-        const std::uint64_t place = take_place();
+        const std::uint64_t position = take_position();
         // Once per lap the limit is merely old. The ring is not full then, and the thread must
         // neither pause nor yield.
-        if (place >= limit_.load(std::memory_order_acquire)) raise_limit();
-        while (place >= limit_.load(std::memory_order_acquire)) {
+        if (position >= limit_.load(std::memory_order_acquire)) raise_limit();
+        while (position >= limit_.load(std::memory_order_acquire)) {
             if (!while_full()) return;
             wait_for_room();
         }
-        publish(place, item);
+        publish(position, item);
     }
     void put(Item* item) noexcept {
         put(item, [] { return true; });
     }
 
-    /// Any thread. Calls `on_place()` between taking a place and filling it: only from then on is
+    /// Any thread. Calls `on_position()` between taking a place and filling it: only from then on is
     /// the item sure to go in.
-    /// @return false if the ring is full; then nothing was done, and `on_place()` was not called
-    template <typename OnPlace>
-    [[nodiscard]] bool try_put(Item* item, OnPlace&& on_place) noexcept {
-        // The favoured thread could not check the limit and take the place in one step.
-        end_favour();
-        std::uint64_t place = tail_.load(std::memory_order_relaxed);
+    /// @return false if the ring is full; then nothing was done, and `on_position()` was not called
+    template <typename OnPosition>
+    [[nodiscard]] bool try_put(Item* item, OnPosition&& on_position) noexcept {
+        // The owner thread could not check the limit and take the place in one step.
+        revoke_bias();
+        std::uint64_t position = tail_.load(std::memory_order_relaxed);
         do {
             // acquire: partner of the release in raise_limit().
-            if (place >= limit_.load(std::memory_order_acquire)) {
+            if (position >= limit_.load(std::memory_order_acquire)) {
                 raise_limit();
-                if (place >= limit_.load(std::memory_order_acquire)) return false;
+                if (position >= limit_.load(std::memory_order_acquire)) return false;
             }
-        } while (!tail_.compare_exchange_weak(place, place + 1, std::memory_order_relaxed));
-        on_place();
-        publish(place, item);
+        } while (!tail_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed));
+        on_position();
+        publish(position, item);
         return true;
     }
     [[nodiscard]] bool try_put(Item* item) noexcept {
@@ -79,26 +79,26 @@ public:
 
     /// Any thread: put() for a thread that must not wait. If there is no room, the item gets its
     /// place all the same: the item reaches the taker by another way, and the taker calls
-    /// take_place_without_item().
+    /// skip_position().
     /// @return whether the item is in the ring; otherwise `place` is the place where it belongs
-    [[nodiscard]] bool put_or_keep_place(Item* item, std::uint64_t& place) noexcept {
-        place = take_place();
+    [[nodiscard]] bool put_or_reserve(Item* item, std::uint64_t& position) noexcept {
+        position = take_position();
         // acquire: partner of the release in raise_limit().
-        if (place >= limit_.load(std::memory_order_acquire)) raise_limit();
-        if (place >= limit_.load(std::memory_order_acquire)) return false;
-        publish(place, item);
+        if (position >= limit_.load(std::memory_order_acquire)) raise_limit();
+        if (position >= limit_.load(std::memory_order_acquire)) return false;
+        publish(position, item);
         return true;
     }
 
     /// The taker only, when take() found nothing.
     /// @return whether this place is next; then the place is used up
-    [[nodiscard]] bool take_place_without_item(std::uint64_t place) noexcept {
+    [[nodiscard]] bool skip_position(std::uint64_t position) noexcept {
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
-        if (head != place) return false;
+        if (head != position) return false;
         // The next lap must not take the old word of this cell. No submitter writes the cell before
         // it is given back.
         cells_[head & mask_].word.store(0, std::memory_order_relaxed);
-        pass(head);
+        advance(head);
         return true;
     }
 
@@ -109,7 +109,7 @@ public:
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
         const std::uintptr_t word = cells_[head & mask_].word.load(std::memory_order_acquire);
         if (word == 0 || (word & 1U) != lap_parity(head)) return nullptr;
-        pass(head);
+        advance(head);
         return reinterpret_cast<Item*>(word & ~std::uintptr_t{1});
     }
 
@@ -136,7 +136,7 @@ private:
     /// wait for room reads the taker's line up to so many times per lap.
     static constexpr std::size_t parts_given_back = 4;
 
-    void pass(std::uint64_t head) noexcept {
+    void advance(std::uint64_t head) noexcept {
         head_.store(head + 1, std::memory_order_relaxed);
         // release: partner of the acquire in raise_limit(); submitters may reuse the cells before
         // this one.
@@ -148,12 +148,12 @@ private:
     };
 
     /// The thread that may take places without a locked instruction: the address of a variable of
-    /// that thread, or one of three values. nobody_yet: the first submitter becomes the favoured
+    /// that thread, or one of three values. nobody_yet: the first submitter becomes the owner
     /// thread.
     static constexpr std::uintptr_t nobody_yet = 0;
     static constexpr std::uintptr_t nobody = 1; ///< No thread any more: the counter is shared.
-    /// A thread waits until the favoured thread is out of take_place().
-    static constexpr std::uintptr_t is_ending = 2;
+    /// A thread waits until the owner thread is out of take_position().
+    static constexpr std::uintptr_t is_revoking = 2;
 
     [[nodiscard]] static std::uintptr_t me() noexcept {
         alignas(8) thread_local char mine;
@@ -162,64 +162,66 @@ private:
 
     /// A locked instruction waits until all earlier stores of the thread have reached their lines,
     /// which the worker has just read. That wait was the larger part of a post. So one thread is
-    /// favoured: it announces itself with plain stores.
-    [[nodiscard]] std::uint64_t take_place() noexcept {
-        const std::uintptr_t favoured = favoured_.load(std::memory_order_relaxed);
-        if (favoured == me() || (favoured == nobody_yet && claim_favour())) {
+    /// owner: it announces itself with plain stores.
+    [[nodiscard]] std::uint64_t take_position() noexcept {
+        const std::uintptr_t owner = bias_owner_.load(std::memory_order_relaxed);
+        if (owner == me() || (owner == nobody_yet && claim_bias())) {
             is_taking_.store(true, std::memory_order_relaxed);
-            // Partner of the heavy barrier in end_favour(): either this thread sees the end of its
+            // Partner of the heavy barrier in revoke_bias(): either this thread sees the end of its
             // favour, or the ending thread sees is_taking_.
             light_barrier(true);
-            if (favoured_.load(std::memory_order_relaxed) == me()) {
-                const std::uint64_t place = tail_.load(std::memory_order_relaxed);
-                tail_.store(place + 1, std::memory_order_relaxed);
-                // release: partner of the acquire in end_favour().
+            if (bias_owner_.load(std::memory_order_relaxed) == me()) {
+                const std::uint64_t position = tail_.load(std::memory_order_relaxed);
+                tail_.store(position + 1, std::memory_order_relaxed);
+                // release: partner of the acquire in revoke_bias().
                 is_taking_.store(false, std::memory_order_release);
-                return place;
+                return position;
             }
             is_taking_.store(false, std::memory_order_release);
         }
-        end_favour();
+        revoke_bias();
         // relaxed: this takes only the place; the cell publishes the item.
         return tail_.fetch_add(1, std::memory_order_relaxed);
     }
 
-    [[nodiscard]] bool claim_favour() noexcept {
+    [[nodiscard]] bool claim_bias() noexcept {
         std::uintptr_t expected = nobody_yet;
-        return favoured_.compare_exchange_strong(expected, me(), std::memory_order_relaxed);
+        return bias_owner_.compare_exchange_strong(expected, me(), std::memory_order_relaxed);
     }
 
     /// Ends the favour for good: from here on the counter is shared. If the favour could come back,
     /// threads that post in turn would pay for each change.
-    void end_favour() noexcept {
-        // acquire: partner of the release below; the favoured thread's last place is visible.
-        std::uintptr_t favoured = favoured_.load(std::memory_order_acquire);
-        if (favoured == nobody) return;
-        if (favoured != is_ending &&
-            favoured_.compare_exchange_strong(favoured, is_ending, std::memory_order_relaxed)) {
+    void revoke_bias() noexcept {
+        // acquire: partner of the release below; the owner thread's last place is visible.
+        std::uintptr_t owner = bias_owner_.load(std::memory_order_acquire);
+        if (owner == nobody) return;
+        if (owner != is_revoking &&
+            bias_owner_.compare_exchange_strong(owner, is_revoking, std::memory_order_relaxed)) {
             heavy_barrier();
-            // acquire: partner of the release in take_place().
+            // acquire: partner of the release in take_position().
             while (is_taking_.load(std::memory_order_acquire)) sched_yield();
-            favoured_.store(nobody, std::memory_order_release);
+            bias_owner_.store(nobody, std::memory_order_release);
             return;
         }
         // acquire: partner of the release above, by the thread that ends the favour.
-        while (favoured_.load(std::memory_order_acquire) != nobody) sched_yield();
+        while (bias_owner_.load(std::memory_order_acquire) != nobody) sched_yield();
     }
 
-    [[nodiscard]] std::uint64_t lap_parity(std::uint64_t place) const noexcept { return (place / (mask_ + 1)) & 1U; }
+    [[nodiscard]] std::uint64_t lap_parity(std::uint64_t position) const noexcept {
+        return (position / (mask_ + 1)) & 1U;
+    }
 
-    void publish(std::uint64_t place, Item* item) noexcept {
-        prefetch_for_write(&cells_[(place + tuning::cells_fetched_ahead) & mask_]);
+    void publish(std::uint64_t position, Item* item) noexcept {
+        prefetch_for_write(&cells_[(position + tuning::cells_fetched_ahead) & mask_]);
         // release: partner of the acquire in take(), which makes the item's fields visible.
-        cells_[place & mask_].word.store(reinterpret_cast<std::uintptr_t>(item) | lap_parity(place),
-                                         std::memory_order_release);
+        cells_[position & mask_].word.store(reinterpret_cast<std::uintptr_t>(item) | lap_parity(position),
+                                            std::memory_order_release);
     }
 
     /// The limit only grows. Two submitters may store it in either order: the smaller value is
     /// merely cautious.
     void raise_limit() noexcept {
-        // release: partner of the acquires in put() and try_put(), which pass the worker's reads on
+        // release: partner of the acquires in put() and try_put(), which advance the worker's reads on
         // to the next submitter.
         limit_.store(taken_.load(std::memory_order_acquire) + mask_ + 1, std::memory_order_release);
     }
@@ -235,7 +237,7 @@ private:
     // The submitters' line: the number of places given out, and the cached limit. The worker never
     // writes it.
     alignas(cache_line_bytes) std::atomic<std::uint64_t> tail_{0};
-    std::atomic<std::uintptr_t> favoured_;
+    std::atomic<std::uintptr_t> bias_owner_;
     std::atomic<bool> is_taking_{false};
     alignas(cache_line_bytes) std::atomic<std::uint64_t> limit_;
     std::atomic<std::uint64_t> waits_{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tasks that another thread has marked for a lane: an unbounded stack that links the tasks through
-// themselves. Giving never fails and never waits. The bounded ring (inbox.hpp) cannot promise that,
+// themselves. Giving never fails and never waits. The bounded ring (mpsc_ring.hpp) cannot promise that,
 // and two lanes that release each other's tasks must not wait for each other. The taker takes all
 // items at once, so no pop can meet a reused head (no ABA problem).
 #pragma once
@@ -13,10 +13,10 @@ namespace commtask::detail {
 /// Many threads give, one thread takes. `Next` is the member of an item that links it while it is
 /// in here.
 template <typename Item, Item* Item::* Next>
-class handoff {
+class mpsc_list {
 public:
     /// Any thread.
-    void give(Item* item) noexcept {
+    void push(Item* item) noexcept {
         Item* top = top_.load(std::memory_order_relaxed);
         do {
             item->*Next = top;
