@@ -81,7 +81,7 @@ TEST(ExternalCallers, ThatKeepTheLockDoNotKeepAWorkerFromItsEnd) {
         worker drives_once{kept, plan};
         while (!has_started) std::this_thread::yield();
         kept.engine.lock.take_first();
-        kept.wake_up.wake_surely(); // whether it sleeps already or not
+        kept.wake_up.wake_unconditionally(); // whether it sleeps already or not
         drives_once.stop();
     }
     kept.engine.lock.give_back();

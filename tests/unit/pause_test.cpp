@@ -151,7 +151,7 @@ TEST(Parking, AKnockOfThisProcessLeavesAParkedWorkerAloneAndASureOneDoesNot) {
     EXPECT_TRUE(parked_at.approx_waits());
     EXPECT_FALSE(has_come_back);
     must_go_on = true;
-    parked_at.wake_surely();
+    parked_at.wake_unconditionally();
     sleeper.join();
     EXPECT_FALSE(parked_at.approx_waits());
 }

@@ -132,7 +132,7 @@ TEST(Bell, LosesNoRingOverManySleeps) {
 }
 
 TEST(WaitingRoom, LosesNoAnnouncement) {
-    waiting_room room{register_heavy_barrier()};
+    wait_queue room{register_heavy_barrier()};
     std::atomic<int> round{0};
     constexpr int n_rounds = 5'000;
     std::thread waiter{[&] {
@@ -144,7 +144,7 @@ TEST(WaitingRoom, LosesNoAnnouncement) {
     }};
     for (int i = 1; i <= n_rounds; ++i) {
         round.store(i);
-        room.announce();
+        room.notify_all();
     }
     waiter.join();
 }

@@ -160,7 +160,7 @@ detail::lane_set* unpark() noexcept {
     if (lanes == nullptr) return nullptr;
     for (detail::lane& each : *lanes) {
         if (each.engine.lock.is_mine()) each.engine.lock.give_back();
-        each.wake_up.wake_surely();
+        each.wake_up.wake_unconditionally();
     }
     // release: pairs with the acquire in active_lanes().
     current.lanes.store(lanes, std::memory_order_release);

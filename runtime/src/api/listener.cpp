@@ -241,7 +241,7 @@ void commtask_listener_s::take_back(slot& free) noexcept {
 /// wait for this thread alone.
 void commtask_listener_s::leave() noexcept {
     returning_.release(); // the listener may be gone from here on
-    if (context* const runtime = context::current()) runtime->lanes().waiters.announce();
+    if (context* const runtime = context::current()) runtime->lanes().waiters.notify_all();
 }
 
 /// Any thread.

@@ -26,7 +26,7 @@ namespace commtask::detail {
 class lane {
 public:
     /// @param waiters  where threads that wait for tasks sleep; the lanes of one set share it
-    lane(transport& carrier, waiting_room& waiters, const lane_settings& settings);
+    lane(transport& carrier, wait_queue& waiters, const lane_settings& settings);
     lane(const lane&) = delete;
     lane& operator=(const lane&) = delete;
 
@@ -75,7 +75,7 @@ public:
     /// Each progress call says from now on whether any task is left.
     void watch_drain() noexcept {
         requests.watch_drain();
-        wake_up.wake_surely();
+        wake_up.wake_unconditionally();
     }
     /// After watch_drain(): whether no task was left after the last progress call, and none has
     /// come since. Exact for one lane once the program posts no more; for several lanes see
@@ -86,7 +86,7 @@ public:
     /// worker polls as long as a window is open.
     void count_windows(int change) noexcept {
         engine.count_windows(change);
-        wake_up.wake_surely();
+        wake_up.wake_unconditionally();
     }
 
     /// The program wants the workers' cores for itself, or no longer does. While the workers are
@@ -95,7 +95,7 @@ public:
     void set_paused(bool is_paused) noexcept {
         // A worker that is about to wait must see it.
         is_paused_.store(is_paused, std::memory_order_seq_cst);
-        wake_up.wake_surely();
+        wake_up.wake_unconditionally();
     }
     [[nodiscard]] bool is_paused() const noexcept { return is_paused_.load(std::memory_order_relaxed); }
 

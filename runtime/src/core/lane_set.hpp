@@ -140,7 +140,7 @@ public:
     /// call.
     [[nodiscard]] bool approx_has_work() const noexcept;
 
-    waiting_room waiters;
+    wait_queue waiters;
 
 private:
     void tell_of_pauses() noexcept;

@@ -13,7 +13,7 @@
 namespace commtask::detail {
 
 progress_engine::progress_engine(transport& carrier, submission_queue& submitted, scheduler& scheduled,
-                                 progress_requests& requests, const incomplete_tasks& incomplete, waiting_room& waiters,
+                                 progress_requests& requests, const incomplete_tasks& incomplete, wait_queue& waiters,
                                  const lane_settings& settings)
     : transport_(&carrier), submitted_(submitted), scheduled_(scheduled), requests_(requests), incomplete_(incomplete),
       waiters_(waiters), node_(settings.node), failures_(settings.failures), activities_(settings.activities),
@@ -28,7 +28,7 @@ void progress_engine::begin_call() noexcept {
 
 void progress_engine::end_call() noexcept {
     if (lock.is_abandoned()) return; // All tasks that are left stay as they are.
-    if (n_ended_in_call_ > 0) waiters_.announce();
+    if (n_ended_in_call_ > 0) waiters_.notify_all();
     publish_what_is_left();
 }
 
@@ -40,7 +40,7 @@ void progress_engine::publish_what_is_left() noexcept {
     // Announcements may be left: their tasks have ended, and a node leader that receives none must
     // not hold up this rank.
     if (requests_.set_drained(!has_tasks() && scheduled_.approx_live() == 0 && submitted_.is_empty()))
-        waiters_.announce();
+        waiters_.notify_all();
 }
 
 bool progress_engine::has_something_to_do() const noexcept {
@@ -75,7 +75,7 @@ bool progress_engine::progress() noexcept {
     if (const char* const heading = requests_.take_list()) {
         if (!incomplete_.print(heading)) say("no task is unfinished");
     }
-    if (n_ended_in_call_ > 0) waiters_.announce();
+    if (n_ended_in_call_ > 0) waiters_.notify_all();
     moved = moved || n_ended_in_call_ > 0;
     if (node_ != nullptr) [[unlikely]]
         node_->polled();

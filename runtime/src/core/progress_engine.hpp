@@ -27,7 +27,7 @@ public:
     /// The other parts of the lane outlast the engine.
     /// @param waiters  where threads that wait for tasks sleep
     progress_engine(transport& carrier, submission_queue& submitted, scheduler& scheduled, progress_requests& requests,
-                    const incomplete_tasks& incomplete, waiting_room& waiters, const lane_settings& settings);
+                    const incomplete_tasks& incomplete, wait_queue& waiters, const lane_settings& settings);
 
     progress_lock lock;
 
@@ -147,7 +147,7 @@ private:
     scheduler& scheduled_;
     progress_requests& requests_;
     const incomplete_tasks& incomplete_;
-    waiting_room& waiters_;
+    wait_queue& waiters_;
     node_observer* const node_;
     failure_sink* const failures_;
     activity_observer* const activities_;

@@ -36,7 +36,7 @@ public:
     /// As wake(), but does not wake a worker that polls by itself soon.
     void wake_from_long_wait() noexcept { wake_from(worker_state::armed); }
     /// Any thread, for rare causes; needs no partner, and wakes a paused worker too.
-    void wake_surely() noexcept {
+    void wake_unconditionally() noexcept {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         wake_now();
     }
@@ -96,12 +96,12 @@ private:
 
 /// Threads that wait for tasks sleep here. A progress thread announces once for each progress call
 /// that ended something, and the waiting threads check their tasks again.
-class waiting_room {
+class wait_queue {
 public:
-    explicit waiting_room(bool has_heavy_barrier) noexcept : has_heavy_barrier_(has_heavy_barrier) {}
+    explicit wait_queue(bool has_heavy_barrier) noexcept : has_heavy_barrier_(has_heavy_barrier) {}
 
     /// The progress thread, after it has stored final states. Costs one load if no thread waits.
-    void announce() noexcept {
+    void notify_all() noexcept {
         light_barrier(has_heavy_barrier_);
         // relaxed: partner of the barrier in wait(); either this load sees the waiting thread, or
         // that thread sees the state.

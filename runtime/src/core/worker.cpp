@@ -26,7 +26,7 @@ void worker::stop() noexcept {
 
 void worker::let_end() noexcept {
     must_stop_.store(true, std::memory_order_seq_cst);
-    lane_.wake_up.wake_surely();
+    lane_.wake_up.wake_unconditionally();
 }
 
 void worker::run() noexcept {

@@ -52,7 +52,7 @@ public:
     void lend_at_once(bool is_so) noexcept {
         // Before the wake-up: the worker reads this after it has announced its wait. A worker that
         // lends its core already need not wake.
-        if (!lends_at_once_.exchange(is_so, std::memory_order_seq_cst) && is_so) lane_.wake_up.wake_surely();
+        if (!lends_at_once_.exchange(is_so, std::memory_order_seq_cst) && is_so) lane_.wake_up.wake_unconditionally();
     }
 
     /// Whether the calling thread is the worker's.
