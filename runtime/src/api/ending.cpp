@@ -180,7 +180,7 @@ context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& p
     for (lane& each : lanes_)
         // all lanes before any wait: a thread that wants their progress locks is to find none
         each.engine.abandon();
-    lanes_.let_workers_end();
+    lanes_.request_workers_to_stop();
     // The program may end MPI after this. The progress threads that are not inside that call leave
     // the library first. An external caller that waits for its next progress lock gives back the
     // locks that it has.

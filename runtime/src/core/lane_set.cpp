@@ -50,9 +50,9 @@ void lane_set::stop_workers() noexcept {
     }
 }
 
-void lane_set::let_workers_end() noexcept {
+void lane_set::request_workers_to_stop() noexcept {
     for (const auto& each : workers_) {
-        if (each) each->let_end();
+        if (each) each->request_stop();
     }
 }
 
@@ -144,7 +144,7 @@ bool lane_set::has_callers() const noexcept {
     return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.engine.lock.has_callers(); });
 }
 
-bool lane_set::approx_are_asleep() const noexcept {
+bool lane_set::approx_are_waiting() const noexcept {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.wake_up.approx_waits(); });
 }
 

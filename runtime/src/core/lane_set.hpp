@@ -66,7 +66,7 @@ public:
     /// Ends the workers after their current progress calls. Incomplete tasks stay where they are.
     void stop_workers() noexcept;
     /// As stop_workers(), but does not wait for the threads.
-    void let_workers_end() noexcept;
+    void request_workers_to_stop() noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return lanes_.size(); }
     [[nodiscard]] bool has(int index) const noexcept { return index >= 0 && static_cast<std::size_t>(index) < size(); }
@@ -128,7 +128,7 @@ public:
     /// Whether a thread waits for one of the progress locks in order to call MPI.
     [[nodiscard]] bool has_callers() const noexcept;
     /// Approximately: whether all workers wait.
-    [[nodiscard]] bool approx_are_asleep() const noexcept;
+    [[nodiscard]] bool approx_are_waiting() const noexcept;
 
     /// Approximately: tasks ended so far.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept;

@@ -20,11 +20,11 @@ worker::worker(lane& served, worker_settings settings) : lane_(served), settings
 
 void worker::stop() noexcept {
     if (!thread_.joinable()) return;
-    let_end();
+    request_stop();
     thread_.join();
 }
 
-void worker::let_end() noexcept {
+void worker::request_stop() noexcept {
     must_stop_.store(true, std::memory_order_seq_cst);
     lane_.wake_up.wake_unconditionally();
 }
@@ -45,7 +45,7 @@ void worker::run() noexcept {
     settings_.counters->worker_used_ns += processor_time_ns() - begin_used_ns;
 }
 
-void worker::count_sleep() noexcept {
+void worker::count_block() noexcept {
     if (settings_.counters != nullptr) ++settings_.counters->worker_sleeps;
 }
 
@@ -60,11 +60,11 @@ bool worker::timed_progress() noexcept {
 void worker::run_reserved() noexcept {
     if (!take_lock()) return;
     while (!must_stop_.load(std::memory_order_relaxed)) {
-        if (lane_.engine.lock.has_callers() && !let_callers_in()) return;
+        if (lane_.engine.lock.has_callers() && !yield_lock()) return;
         if (lane_.is_paused()) [[unlikely]] {
             lane_.submitted.give_back_all();
             lane_.engine.lock.give_back();
-            rest();
+            run_paused();
             if (!take_lock()) return;
         }
         if (timed_progress() || lane_.engine.has_work() || lane_.engine.must_serve_others()) continue;
@@ -72,35 +72,35 @@ void worker::run_reserved() noexcept {
         // its processor.
         lane_.submitted.give_back_all();
         lane_.engine.lock.give_back();
-        tell_of_pause();
+        record_idle();
         if (!spin_until_work()) {
-            count_sleep();
-            sleep();
+            count_block();
+            block();
         }
         if (!take_lock()) return;
     }
     lane_.engine.lock.give_back();
 }
 
-/// Blocks until there is something to do, until `is_told()`, or until `limit_ns` is over. Negative:
+/// Blocks until there is something to do, until `is_requested()`, or until `limit_ns` is over. Negative:
 /// without limit.
-template <typename IsTold>
-void worker::sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept {
+template <typename IsRequested>
+void worker::block_for(std::int64_t limit_ns, IsRequested&& is_requested) noexcept {
     lane_.wake_up.wait(worker_state::blocked, limit_ns, [&] {
-        if (is_told()) return true;
+        if (is_requested()) return true;
         lane_.engine.thread_does(activity::blocked);
         return false;
     });
 }
 
 /// Blocks until a thread wakes the worker. Lends the core meanwhile, if it may.
-void worker::sleep() noexcept {
-    const auto by_work_alone = [this] { return must_stay_awake(); };
+void worker::block() noexcept {
+    const auto must_not_block = [this] { return must_stay_awake(); };
     if (!settings_.lend_core) {
-        sleep_for(-1, by_work_alone);
-    } else if (must_lend()) {
+        block_for(-1, must_not_block);
+    } else if (wait_before_lending()) {
         settings_.lend_core(true);
-        sleep_for(-1, by_work_alone);
+        block_for(-1, must_not_block);
         if (!must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
     }
     lane_.engine.thread_does(activity::idle);
@@ -108,17 +108,17 @@ void worker::sleep() noexcept {
 
 /// Blocks without lending the core for as long as it may.
 /// @return whether nothing came: then the core is to be lent
-bool worker::must_lend() noexcept {
-    const auto is_told = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
+bool worker::wait_before_lending() noexcept {
+    const auto is_requested = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
     const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
     const std::uint64_t begin_ns = now_ns();
-    sleep_for(limit_ns, [&] { return must_stay_awake() || is_told(); });
+    block_for(limit_ns, [&] { return must_stay_awake() || is_requested(); });
     const bool is_over = limit_ns >= 0 && now_ns() - begin_ns >= settings_.lend_after_ns;
-    return (is_told() || is_over) && !must_stay_awake();
+    return (is_requested() || is_over) && !must_stay_awake();
 }
 
 /// The worker polls without the progress lock, while nothing moves.
-void worker::tell_of_pause() const noexcept {
+void worker::record_idle() const noexcept {
     lane_.engine.thread_does(lane_.engine.approx_has_work() ? activity::poll : activity::idle);
 }
 
@@ -128,31 +128,31 @@ bool worker::is_rung_for_all() const noexcept {
 }
 
 bool worker::must_stay_awake() const noexcept {
-    return must_stop_.load(std::memory_order_seq_cst) || lane_.is_paused() || has_something();
+    return must_stop_.load(std::memory_order_seq_cst) || lane_.is_paused() || has_work();
 }
 
-bool worker::has_something() const noexcept {
+bool worker::has_work() const noexcept {
     return lane_.has_arrivals() || lane_.engine.approx_has_work() || lane_.engine.must_serve_others();
 }
 
 /// Without the progress lock, until the program wants the workers again. While there are incomplete
 /// tasks, the worker polls now and then, since a thread may wait for a task outside of this
 /// library. Otherwise the worker blocks.
-void worker::rest() noexcept {
+void worker::run_paused() noexcept {
     if (settings_.lend_core) settings_.lend_core(true);
     while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) {
         lane_.engine.thread_does(activity::paused);
-        rest_for_a_moment();
+        wait_paused();
     }
     lane_.engine.thread_does(activity::idle);
     if (settings_.lend_core && !must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
 }
 
-void worker::rest_for_a_moment() noexcept {
+void worker::wait_paused() noexcept {
     const auto must_go_on = [this] { return !lane_.is_paused() || must_stop_.load(std::memory_order_seq_cst); };
-    if (!has_something()) {
-        count_sleep();
-        return sleep_for(-1, [&] { return must_go_on() || has_something(); });
+    if (!has_work()) {
+        count_block();
+        return block_for(-1, [&] { return must_go_on() || has_work(); });
     }
     lane_.wake_up.wait(worker_state::paused, static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns), must_go_on);
     if (must_go_on() || !lane_.engine.lock.try_take()) return; // The holder of the lock polls.
@@ -180,7 +180,7 @@ bool worker::take_lock() noexcept {
     return true;
 }
 
-bool worker::let_callers_in() noexcept {
+bool worker::yield_lock() noexcept {
     lane_.engine.thread_does(activity::others_progress);
     lane_.engine.lock.give_back();
     return take_lock();
@@ -220,7 +220,7 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
     bool has_reason = false;
     const worker_state how = is_armed ? worker_state::armed : worker_state::waiting;
     const worker_state ended = lane_.wake_up.wait(how, next.ns, [&] {
-        if (is_armed) has_reason = polls_once_armed(n_calls_known);
+        if (is_armed) has_reason = poll_once_armed(n_calls_known);
         lane_.engine.thread_does(kind);
         // Arrivals are for the thread that has the lock.
         has_reason = has_reason || (lane_.has_arrivals() && !after.lock_is_taken) || lane_.is_paused() ||
@@ -233,7 +233,7 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
 
 /// Called after other ranks can see that they must ring.
 /// @return whether there is a reason not to wait
-bool worker::polls_once_armed(std::uint64_t& n_calls_known) noexcept {
+bool worker::poll_once_armed(std::uint64_t& n_calls_known) noexcept {
     if (lane_.node() != nullptr) lane_.node()->armed();
     // Its holder may start operations for which no rank rings.
     if (!lane_.engine.lock.try_take()) return true;
@@ -253,11 +253,11 @@ bool worker::pause(const worker_pause& next, const worker_turn& after, std::uint
     case worker_pause::kind::arm: return wait(next, after, n_calls_known);
     case worker_pause::kind::block: break;
     }
-    count_sleep();
+    count_block();
     // A thread of the program may have started something between the last progress call and this
     // wait. The thread that wakes this worker is posting, and finishes its post first.
     const batch_scheduling until_the_submitter_yields;
-    sleep();
+    block();
     return true;
 }
 
@@ -271,11 +271,11 @@ void worker::run_shared() noexcept {
     bool is_woken = false;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) [[unlikely]]
-            rest();
+            run_paused();
         const worker_turn found = turn(n_calls_known, is_woken);
         const worker_pause next = idle.after(found);
         if (next.what == worker_pause::kind::yield) {
-            tell_of_pause();
+            record_idle();
             sched_yield();
             idle.yielded(found.now_ns, now_ns());
         }

@@ -45,7 +45,7 @@ public:
     void stop() noexcept;
     /// As stop(), but does not wait for the thread, which may be inside a call that does not
     /// return.
-    void let_end() noexcept;
+    void request_stop() noexcept;
 
     /// Any thread. Sets whether the worker lends its core as soon as it has nothing to do, and not
     /// only after a while.
@@ -65,24 +65,24 @@ private:
     void run_reserved() noexcept;
     void run_shared() noexcept;
     bool timed_progress() noexcept;
-    void count_sleep() noexcept;
+    void count_block() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
     [[nodiscard]] bool take_lock() noexcept;
-    [[nodiscard]] bool let_callers_in() noexcept;
-    void sleep() noexcept;
-    template <typename IsTold>
-    void sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept;
-    [[nodiscard]] bool must_lend() noexcept;
-    void tell_of_pause() const noexcept;
+    [[nodiscard]] bool yield_lock() noexcept;
+    void block() noexcept;
+    template <typename IsRequested>
+    void block_for(std::int64_t limit_ns, IsRequested&& is_requested) noexcept;
+    [[nodiscard]] bool wait_before_lending() noexcept;
+    void record_idle() const noexcept;
     [[nodiscard]] bool is_rung_for_all() const noexcept;
     [[nodiscard]] bool must_stay_awake() const noexcept;
-    [[nodiscard]] bool has_something() const noexcept;
-    void rest() noexcept;
-    void rest_for_a_moment() noexcept;
+    [[nodiscard]] bool has_work() const noexcept;
+    void run_paused() noexcept;
+    void wait_paused() noexcept;
     [[nodiscard]] worker_turn turn(std::uint64_t& n_calls_known, bool is_woken) noexcept;
     [[nodiscard]] bool pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept;
     [[nodiscard]] bool wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept;
-    [[nodiscard]] bool polls_once_armed(std::uint64_t& n_calls_known) noexcept;
+    [[nodiscard]] bool poll_once_armed(std::uint64_t& n_calls_known) noexcept;
 
     lane& lane_;
     const worker_settings settings_;
