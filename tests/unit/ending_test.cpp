@@ -91,7 +91,7 @@ TEST(Ending, AsksWhetherSomeCouldStillMoveWhateverTheOthersDo) {
     bench.run();
     EXPECT_FALSE(mine.ending.could_still_move(is_odd));
     bench.post({.tag = 14});
-    mine.engine.take_in();
+    mine.engine.accept_all();
     EXPECT_FALSE(mine.ending.could_still_move(is_odd)) << "what is ready is none of these";
     bench.carrier().land(other);
     EXPECT_TRUE(mine.ending.could_still_move(is_odd)) << "what is behind it is ready";
@@ -107,7 +107,7 @@ TEST(Ending, TakesInWhatWasPostedAndStartsNothing) {
     lane_bench bench;
     bench.post({.tag = 11});
     bench.post({.tag = testing::fake_transport::completes_at_once});
-    bench.the_lane().engine.take_in();
+    bench.the_lane().engine.accept_all();
     EXPECT_TRUE(bench.carrier().take_started().empty());
     EXPECT_EQ(bench.the_lane().incomplete.count(any_task).ready, 2U);
     EXPECT_FALSE(bench.the_lane().has_arrivals());

@@ -17,10 +17,10 @@ TEST(ExternalCallers, StartWhatWasPostedWithoutPolling) {
     lane_bench bench;
     task& first = bench.post();
     task& second = bench.post();
-    bench.the_lane().engine.take_in_and_start();
+    bench.the_lane().engine.accept_and_start();
     EXPECT_EQ(bench.carrier().take_started(), (std::vector<task*>{&first, &second}));
     bench.carrier().land(first);
-    bench.the_lane().engine.take_in_and_start();
+    bench.the_lane().engine.accept_and_start();
     EXPECT_EQ(first.life.state(), task_state::open);
     bench.run();
     EXPECT_EQ(first.life.state(), task_state::completed);

@@ -109,7 +109,7 @@ public:
         }
         detail::reductions_in_flight::caller_has(detail::modes_of_this_thread());
         if (lanes_->take_all_locks()) {
-            for (detail::lane& each : *lanes_) each.engine.take_in_and_start();
+            for (detail::lane& each : *lanes_) each.engine.accept_and_start();
         } else {
             lanes_ = nullptr; // abandoned: from here on, calls go directly to MPI
         }

@@ -115,7 +115,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         // the next owner of the progress locks has the whole time
         passes = progress_watch{limit_ns};
         if (has_lock) lanes_.progress();
-        const incomplete_tasks::counts open = lanes_.take_in_and_count(is_programs);
+        const incomplete_tasks::counts open = lanes_.accept_and_count(is_programs);
         const bool is_at_work = open.in_flight > 0 || open.ready > 0;
         n_open = open.all;
         const bool is_hopeless = open.all > 0 && patience.is_over({now_ns(), open.all, is_at_work});

@@ -21,7 +21,7 @@ namespace {
 
 [[nodiscard]] std::size_t count_open_tasks(lane_set& lanes, MPI_File file) noexcept {
     if (!lanes.take_all_locks()) return 1; // the tasks of an abandoned lane cannot be counted
-    for (lane& each : lanes) each.engine.take_in_and_start();
+    for (lane& each : lanes) each.engine.accept_and_start();
     const std::size_t found = count_tasks_of(file, lanes);
     lanes.give_back_all_locks();
     for (lane& each : lanes) leave_to_worker(each);

@@ -60,7 +60,7 @@ void lane_set::pause(pauser by) noexcept {
     const std::lock_guard guard{pauses_mutex_};
     if (!may_pause_) return;
     ++n_pauses_[static_cast<std::size_t>(by)];
-    tell_of_pauses();
+    apply_pauses();
 }
 
 bool lane_set::resume(pauser by) noexcept {
@@ -68,25 +68,25 @@ bool lane_set::resume(pauser by) noexcept {
     unsigned& n_pauses = n_pauses_[static_cast<std::size_t>(by)];
     if (n_pauses == 0) return false;
     --n_pauses;
-    tell_of_pauses();
+    apply_pauses();
     return true;
 }
 
 void lane_set::resume_all(pauser by) noexcept {
     const std::lock_guard guard{pauses_mutex_};
     n_pauses_[static_cast<std::size_t>(by)] = 0;
-    tell_of_pauses();
+    apply_pauses();
 }
 
 void lane_set::resume_for_good() noexcept {
     const std::lock_guard guard{pauses_mutex_};
     may_pause_ = false;
     n_pauses_ = {};
-    tell_of_pauses();
+    apply_pauses();
 }
 
 /// With pauses_mutex_.
-void lane_set::tell_of_pauses() noexcept {
+void lane_set::apply_pauses() noexcept {
     const bool is_paused = n_pauses_ != std::array<unsigned, 2>{};
     if (is_paused == are_paused()) return;
     for (lane& each : lanes_) each.set_paused(is_paused);
@@ -152,10 +152,10 @@ bool lane_set::could_still_move(task_filter chosen) noexcept {
     return std::any_of(lanes_.begin(), lanes_.end(), [&](lane& each) { return each.ending.could_still_move(chosen); });
 }
 
-incomplete_tasks::counts lane_set::take_in_and_count(task_filter chosen) noexcept {
+incomplete_tasks::counts lane_set::accept_and_count(task_filter chosen) noexcept {
     incomplete_tasks::counts open;
     // All lanes before the count: a task that one lane takes in may hold up a task of another lane.
-    for (lane& each : lanes_) each.engine.take_in();
+    for (lane& each : lanes_) each.engine.accept_all();
     for (const lane& each : lanes_) {
         const incomplete_tasks::counts here = each.incomplete.count(chosen);
         open.all += here.all;

@@ -121,7 +121,7 @@ public:
     /// Whether a progress call of some lane would still move one of these tasks.
     [[nodiscard]] bool could_still_move(task_filter chosen) noexcept;
     /// Takes in all posted tasks, and counts the incomplete ones.
-    [[nodiscard]] incomplete_tasks::counts take_in_and_count(task_filter chosen) noexcept;
+    [[nodiscard]] incomplete_tasks::counts accept_and_count(task_filter chosen) noexcept;
 
     // Any thread ----------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ public:
     wait_queue waiters;
 
 private:
-    void tell_of_pauses() noexcept;
+    void apply_pauses() noexcept;
 
     std::deque<lane> lanes_; ///< A deque, since lanes must not move in memory.
     std::atomic<std::size_t> n_at_work_;

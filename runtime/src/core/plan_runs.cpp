@@ -31,7 +31,7 @@ void scheduler::make_run_ready(task& run, phase from) noexcept {
     plan& recorded = plan_of(run);
     recorded.begin_run(run);
     run.run.open_parts = recorded.size() == 0 ? 1 : 2;
-    const bool is_lost = is_doomed(run);
+    const bool is_lost = must_not_start(run);
     const bool hands_on = !plan::starter_posts_to_other_lanes(run);
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
@@ -56,7 +56,7 @@ void progress_engine::start_run(task& run) noexcept {
     if (run.run.accepted_ns == 0) run.run.accepted_ns = scheduled_.call_time();
     if (scheduler::is_marked(run, mark_cancel))
         scheduled_.cancel_members(run); // The mark may have come after the members were accepted.
-    if (plan_of(run).size() == 0) run.result.is_canceled = scheduler::is_doomed(run);
+    if (plan_of(run).size() == 0) run.result.is_canceled = scheduler::must_not_start(run);
     part_ended(run, its_own);
 }
 

@@ -29,10 +29,10 @@ void progress_engine::begin_call() noexcept {
 void progress_engine::end_call() noexcept {
     if (lock.is_abandoned()) return; // All tasks that are left stay as they are.
     if (n_ended_in_call_ > 0) waiters_.notify_all();
-    publish_what_is_left();
+    publish_remaining_work();
 }
 
-void progress_engine::publish_what_is_left() noexcept {
+void progress_engine::publish_remaining_work() noexcept {
     const bool work_left = has_work();
     // relaxed: a thread that leaves work to a worker that may wait wakes it.
     if (work_left != has_work_.load(std::memory_order_relaxed)) has_work_.store(work_left, std::memory_order_relaxed);
@@ -43,7 +43,7 @@ void progress_engine::publish_what_is_left() noexcept {
         waiters_.notify_all();
 }
 
-bool progress_engine::has_something_to_do() const noexcept {
+bool progress_engine::must_run() const noexcept {
     return submitted_.has_marked() || has_work() || requests_.are_pending() || must_serve_others();
 }
 
@@ -51,13 +51,13 @@ bool progress_engine::progress() noexcept {
     count_one(n_calls_);
     requests_.begin_call();
     task* submitted = submitted_.take();
-    if (submitted == nullptr && !has_something_to_do()) {
+    if (submitted == nullptr && !must_run()) {
         thread_does(activity::idle);
         return false;
     }
     const progress_scope here{*this};
     begin_call();
-    bool moved = submitted != nullptr || submitted_.has_marked() || has_put_away();
+    bool moved = submitted != nullptr || submitted_.has_marked() || has_listed();
     thread_does(moved ? activity::issue : activity::poll);
     for (unsigned n_taken = 0; submitted != nullptr;) {
         scheduled_.accept(*submitted);
@@ -80,7 +80,7 @@ bool progress_engine::progress() noexcept {
     if (node_ != nullptr) [[unlikely]]
         node_->polled();
     // No other thread sees tasks that were taken out and whose turn has not come.
-    if (moved || submitted_.has_kept() || requests_.is_watched() || node_ != nullptr) publish_what_is_left();
+    if (moved || submitted_.has_kept() || requests_.is_watched() || node_ != nullptr) publish_remaining_work();
     return moved;
 }
 
@@ -99,22 +99,22 @@ void progress_engine::poll_one(task& which) noexcept {
     start_ready();
 }
 
-void progress_engine::take_in() noexcept {
+void progress_engine::accept_all() noexcept {
     if (!submitted_.has_posted() && !submitted_.has_early()) return;
     const call_scope here{*this};
-    take_in_submitted();
+    accept_submitted();
 }
 
-void progress_engine::take_in_and_start() noexcept {
-    if (submitted_.is_empty() && !submitted_.has_early() && !has_put_away()) return;
+void progress_engine::accept_and_start() noexcept {
+    if (submitted_.is_empty() && !submitted_.has_early() && !has_listed()) return;
     thread_does(activity::issue);
     const call_scope here{*this};
-    take_in_submitted();
+    accept_submitted();
     process_marked();
     start_ready();
 }
 
-void progress_engine::take_in_submitted() noexcept {
+void progress_engine::accept_submitted() noexcept {
     while (submitted_.has_posted() || submitted_.has_early()) {
         // A submitter that has taken a place fills it at once.
         if (task* const submitted = submitted_.take()) {
@@ -164,7 +164,7 @@ bool progress_engine::start_submitted() noexcept {
         task& next = scheduled_.first_ready();
         // A run without open members would end here.
         const bool may_start = next.is_run() ? next.run.open_parts > 1 : transport_->may_start_on_submitter(next);
-        if (scheduler::is_doomed(next) || !may_start) break;
+        if (scheduler::must_not_start(next) || !may_start) break;
         static_cast<void>(scheduled_.take_ready());
         if (next.is_run()) {
             start_run(next);
@@ -206,7 +206,7 @@ void progress_engine::start_gathered() noexcept {
 
 void progress_engine::start_or_end(task& ready) noexcept {
     if (ready.is_run()) return start_run(ready);
-    if (scheduler::is_doomed(ready)) return finish(ready, task_state::canceled);
+    if (scheduler::must_not_start(ready)) return finish(ready, task_state::canceled);
     const bool is_in_flight = start(ready);
     wait_if_abandoned();
     if (!is_in_flight) end_by_result(ready);
@@ -263,14 +263,14 @@ void progress_engine::finish(task& which, task_state state) noexcept {
     }
     scheduled_.end(which, state);
     ++n_ended_in_call_;
-    failure_sink* const told = state == task_state::completed ? nullptr : failures_;
-    if (told != nullptr) [[unlikely]]
-        told->before_callback(which, state);
+    failure_sink* const sink = state == task_state::completed ? nullptr : failures_;
+    if (sink != nullptr) [[unlikely]]
+        sink->before_callback(which, state);
     if (which.has_extras()) run_callback(which, state);
-    if (which.may_keep()) transport_->let_go(which);
-    if (told != nullptr) [[unlikely]]
-        told->after_callback();
-    scheduled_.gone(which);
+    if (which.may_keep()) transport_->release_kept(which);
+    if (sink != nullptr) [[unlikely]]
+        sink->after_callback();
+    scheduled_.remove(which);
     const bool is_member = which.is_member(); // Then its plan has a reference too.
     if (is_member) scheduler::stop_waiting_for_ready(which);
     if (state == task_state::abandoned) {

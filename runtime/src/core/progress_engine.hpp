@@ -82,9 +82,9 @@ public:
     void poll_one(task& which) noexcept;
 
     /// Takes in all tasks that were submitted before. Calls no function of the program or of MPI.
-    void take_in() noexcept;
+    void accept_all() noexcept;
     /// As take_in(), and starts ready tasks, without polling the transport.
-    void take_in_and_start() noexcept;
+    void accept_and_start() noexcept;
 
     /// For a submitter: takes in submitted tasks and starts them, in order, up to the first task
     /// that needs a function of the program. The function may need a lock that the submitter holds.
@@ -120,15 +120,15 @@ public:
     void part_ended(task& which, std::uint32_t part) noexcept override;
 
 private:
-    [[nodiscard]] bool has_put_away() const noexcept { return scheduled_.has_ready() || has_ended_at_once(); }
+    [[nodiscard]] bool has_listed() const noexcept { return scheduled_.has_ready() || has_ended_at_once(); }
     [[nodiscard]] bool has_tasks() const noexcept {
-        return transport_->in_flight() > 0 || has_put_away() || submitted_.has_kept();
+        return transport_->in_flight() > 0 || has_listed() || submitted_.has_kept();
     }
-    [[nodiscard]] bool has_something_to_do() const noexcept;
+    [[nodiscard]] bool must_run() const noexcept;
     void begin_call() noexcept;
     void end_call() noexcept;
-    void publish_what_is_left() noexcept;
-    void take_in_submitted() noexcept;
+    void publish_remaining_work() noexcept;
+    void accept_submitted() noexcept;
     void process_marked() noexcept;
     void start_gathered() noexcept;
     void start_or_end(task& ready) noexcept;

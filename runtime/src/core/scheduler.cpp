@@ -17,7 +17,7 @@ std::uint64_t scheduler::call_time() noexcept {
     return call_ns_;
 }
 
-void scheduler::tell_observers(task& which, phase from, phase to, task_state end) noexcept {
+void scheduler::notify_observers(task& which, phase from, phase to, task_state end) noexcept {
     const life_step step{from, to, end, from == phase::posted ? which.posted_ns : which.run.since_ns, call_time()};
     which.run.since_ns = step.at_ns;
     if (to == phase::in_flight) which.run.sent_bytes = transport_->given_bytes(which.op);
@@ -61,7 +61,7 @@ bool scheduler::is_marked(const task& which, std::uint32_t mark) noexcept {
     return (which.marks.load(std::memory_order_acquire) & mark) != 0;
 }
 
-bool scheduler::is_doomed(const task& which) noexcept {
+bool scheduler::must_not_start(const task& which) noexcept {
     const bool runs_after_failure = (which.flags() & COMMTASK_RUN_AFTER_FAILURE) != 0;
     return is_marked(which, runs_after_failure ? mark_cancel : mark_cancel | mark_predecessor_failed);
 }
@@ -86,7 +86,7 @@ void scheduler::cancel(task& which) noexcept {
 void scheduler::make_ready(task& which, phase from) noexcept {
     if (which.is_run()) return make_run_ready(which, from);
     if (!which.has_extras() || which.extras.its_turn == nullptr) return enqueue_ready(which, from);
-    if (is_doomed(which)) return leave_order(which, from); // The task ends at once.
+    if (must_not_start(which)) return leave_order(which, from); // The task ends at once.
     move(which, from, phase::awaiting_turn);
     task_list started;
     which.queue->order.arrive(*which.extras.its_turn, which, started);
@@ -119,7 +119,7 @@ void scheduler::end(task& which, task_state how) noexcept {
     count_one(n_ended_);
 }
 
-void scheduler::gone(const task& which) noexcept {
+void scheduler::remove(const task& which) noexcept {
     count_one(n_live_, -1);
     if (which.has_handler()) count_one(n_handlers_, -1);
 }

@@ -53,14 +53,14 @@ public:
     void move(task& which, phase from, phase to, task_state end = task_state::open) noexcept {
         COMMTASK_ASSERT(which.run.now == from);
         which.run.now = to;
-        if (!observers_.empty()) tell_observers(which, from, to, end);
+        if (!observers_.empty()) notify_observers(which, from, to, end);
     }
     /// The task is final. It counts as live until gone().
     void end(task& which, task_state how) noexcept;
-    void gone(const task& which) noexcept;
+    void remove(const task& which) noexcept;
 
     /// Whether the task ends without a start: canceled, or after a failed predecessor.
-    [[nodiscard]] static bool is_doomed(const task& which) noexcept;
+    [[nodiscard]] static bool must_not_start(const task& which) noexcept;
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
@@ -100,7 +100,7 @@ private:
     void make_run_ready(task& run, phase from) noexcept;
     void leave_order(task& which, phase from) noexcept;
     void enqueue_ready(task& ready, phase from) noexcept;
-    void tell_observers(task& which, phase from, phase to, task_state end) noexcept;
+    void notify_observers(task& which, phase from, phase to, task_state end) noexcept;
 
     transport* const transport_;
     const std::vector<task_observer*> observers_;

@@ -68,7 +68,7 @@ public:
     /// let_go().
     virtual void keep(task& /*which*/) noexcept {}
     /// The task is about to be final: releases the handles that it keeps.
-    virtual void let_go(task& /*which*/) noexcept {}
+    virtual void release_kept(task& /*which*/) noexcept {}
     /// The task has ended, and has noted lists: the task fails if the program has changed a list.
     virtual void compare_lists(task& /*which*/) noexcept {}
 
