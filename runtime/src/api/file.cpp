@@ -67,7 +67,7 @@ namespace {
     }
     commtask_op together = commtask_op_barrier(comm);
     // one lane, whichever thread of a rank calls
-    together.reserved = static_cast<int>(flag_stays_home);
+    together.reserved = static_cast<int>(flag_uses_first_lane);
     commtask_t task = COMMTASK_NULL;
     code = commtask_post(&together, nullptr, &task);
     if (code == COMMTASK_OK) code = commtask_wait(&task, nullptr);

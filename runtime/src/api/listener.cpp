@@ -154,7 +154,7 @@ int commtask_listener_s::post(slot& free) noexcept {
     options.callback_argument = &free;
     commtask_op receive =
         commtask_op_recv(free.memory, static_cast<MPI_Count>(max_bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_);
-    receive.reserved = static_cast<int>(flag_has_handler | flag_stays_home);
+    receive.reserved = static_cast<int>(flag_has_handler | flag_uses_first_lane);
     if (const int code = commtask_post(&receive, &options, &free.receive); code != COMMTASK_OK) return code;
     (last_ == nullptr ? first_ : last_->next) = &free;
     last_ = &free;

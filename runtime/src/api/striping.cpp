@@ -112,8 +112,8 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
     // tasks, which do not know the duplicates.
     const bool is_call = (static_cast<std::uint32_t>(op.reserved) & flag_is_call) != 0;
     if (is_call && !striping.is_by_thread()) return COMMTASK_OK;
-    const bool stays_home = (static_cast<std::uint32_t>(op.reserved) & flag_stays_home) != 0;
-    if (striping.is_by_thread() && stays_home) return COMMTASK_OK;
+    const bool uses_first_lane = (static_cast<std::uint32_t>(op.reserved) & flag_uses_first_lane) != 0;
+    if (striping.is_by_thread() && uses_first_lane) return COMMTASK_OK;
     if (striping.is_by_thread() && ticket != nullptr) {
         queue = &queue_of_ticket(*queue, *ticket); // another thread may have taken the ticket
         return COMMTASK_OK;

@@ -116,7 +116,7 @@ enum task_flag : std::uint32_t {
     /// as incomplete.
     flag_has_handler = 1U << 21,
     /// The task uses its communicator's first lane, even if the communicator is striped by threads.
-    flag_stays_home = 1U << 22,
+    flag_uses_first_lane = 1U << 22,
     flag_has_source = 1U << 24, ///< task::source is set.
     /// The program got a handle, and asks through the handle how the task ended.
     flag_has_handle = 1U << 29,

@@ -68,7 +68,7 @@ enum posted_flag : std::uint8_t {
     posted_by_interposer = 1,
     posted_in_order = 2,
     posted_after_others = 4,
-    posted_to_stand = 8
+    posted_with_handler = 8
 };
 enum after_flag : std::uint8_t { after_its_member = 1 };
 enum operation_flag : std::uint8_t {

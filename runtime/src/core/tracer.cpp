@@ -28,7 +28,7 @@ using trace::chunk;
 using trace::record;
 using trace::record_type;
 
-struct tracer::place {
+struct tracer::thread_buffer {
     std::uint64_t epoch = 0;
     record* next = nullptr;
     record* end = nullptr;
@@ -86,16 +86,16 @@ template <typename Number>
 
 std::atomic<tracer*> tracer::current_{nullptr};
 
-tracer::place& tracer::mine() noexcept {
-    static thread_local constinit place its;
+tracer::thread_buffer& tracer::mine() noexcept {
+    static thread_local constinit thread_buffer its;
     return its;
 }
 
 tracer::tracer(std::span<chunk> chunks, trace_room& room, bool keeps_newest)
     : epoch_(epochs.fetch_add(1) + 1), chunks_(chunks), room_(room), keeps_newest_(keeps_newest),
-      n_chunks_(chunks.size()), nobody_(std::make_unique<place>()) {
+      n_chunks_(chunks.size()), common_buffer_(std::make_unique<thread_buffer>()) {
     COMMTASK_ASSERT(chunks.size() >= 2);
-    nobody_->epoch = epoch_;
+    common_buffer_->epoch = epoch_;
     header().n_chunks_used = 1;
     make_room(1);
 }
@@ -120,7 +120,7 @@ void tracer::put(record& slot, const record& made) noexcept {
 }
 
 record* tracer::take_slot() noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     if (of.epoch == epoch_ && of.next != of.end) [[likely]] {
         of.left = nullptr;
         return of.next++;
@@ -129,7 +129,7 @@ record* tracer::take_slot() noexcept {
     return take_slow(of);
 }
 
-record* tracer::take_slow(place& of) noexcept {
+record* tracer::take_slow(thread_buffer& of) noexcept {
     of.left = nullptr;
     if (of.next != of.end) return of.next++;
     if (record* const slot = next_chunk(of)) return slot;
@@ -142,11 +142,11 @@ record* tracer::take_slow(place& of) noexcept {
 
 /// Takes a fresh chunk for the thread.
 /// @return the chunk's first free record; null if there is no chunk
-record* tracer::next_chunk(place& of) noexcept {
+record* tracer::next_chunk(thread_buffer& of) noexcept {
     if (of.thread == most_threads) return nullptr;
-    chunk* fresh = take_chunk(of.n_chunks < early_chunks || &of == nobody_.get());
+    chunk* fresh = take_chunk(of.n_chunks < early_chunks || &of == common_buffer_.get());
     if (fresh == nullptr) {
-        if (!keeps_newest_ || of.oldest == nullptr || &of == nobody_.get()) return nullptr;
+        if (!keeps_newest_ || of.oldest == nullptr || &of == common_buffer_.get()) return nullptr;
         fresh = of.oldest;
         of.oldest = fresh == of.newest ? nullptr : &chunks_[link_of(*fresh)];
         if (of.oldest == nullptr) of.newest = nullptr;
@@ -210,7 +210,7 @@ std::size_t tracer::close() noexcept {
 }
 
 void tracer::begin_thread(int lane) noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     of = {};
     of.epoch = epoch_;
     of.is_worker = lane >= 0;
@@ -224,14 +224,14 @@ void tracer::begin_thread(int lane) noexcept {
 }
 
 std::uint64_t tracer::last_time_ns() noexcept {
-    const place& of = mine();
+    const thread_buffer& of = mine();
     if (of.epoch != epoch_ || of.newest == nullptr) return now_ns();
     const record& last = *(of.next - 1);
     return last.tail.type == record_type::chunk ? now_ns() : last.time_ns;
 }
 
 void tracer::thread_does(std::uint8_t lane, activity state) noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
     const bool makes_progress = !of.is_worker && state != trace::thread_state::none;
     if (makes_progress) state = trace::thread_state::poll;
@@ -270,24 +270,24 @@ void tracer::thread_does(std::uint8_t lane, activity state) noexcept {
 }
 
 std::uint64_t tracer::new_id() noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
     return (static_cast<std::uint64_t>(of.thread) << id_bits) | ++of.n_ids;
 }
 
 std::uint64_t tracer::running_compute() noexcept {
-    const place& of = mine();
+    const thread_buffer& of = mine();
     return of.epoch == epoch_ ? of.compute : 0;
 }
 
 void tracer::set_running_compute(std::uint64_t id) noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
     of.compute = id;
 }
 
 std::uint64_t tracer::last_ended() noexcept {
-    const place& of = mine();
+    const thread_buffer& of = mine();
     return of.epoch == epoch_ ? of.ended : 0;
 }
 
@@ -295,7 +295,7 @@ void tracer::set_last_ended(std::uint64_t id) noexcept { mine().ended = id; }
 
 void tracer::write_common(const record& made) noexcept {
     const std::lock_guard guard{common_};
-    if (record* const slot = take_slow(*nobody_)) put(*slot, made);
+    if (record* const slot = take_slow(*common_buffer_)) put(*slot, made);
 }
 
 void tracer::write_text(std::uint32_t number, std::string_view text) noexcept {
@@ -307,7 +307,7 @@ void tracer::write_text(std::uint32_t number, std::string_view text) noexcept {
         std::memcpy(&made, part.data(), part.size());
         made.tail.sub = static_cast<std::uint8_t>(part.size());
         made.tail.flags = text.empty() ? 1 : 0;
-        if (record* const slot = take_slow(*nobody_)) put(*slot, made);
+        if (record* const slot = take_slow(*common_buffer_)) put(*slot, made);
     } while (!text.empty());
 }
 

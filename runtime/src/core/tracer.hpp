@@ -91,14 +91,14 @@ public:
     std::size_t close() noexcept;
 
 private:
-    struct place;
-    static place& mine() noexcept;
+    struct thread_buffer;
+    static thread_buffer& mine() noexcept;
 
     [[nodiscard]] trace::record* take_slot() noexcept;
-    [[nodiscard]] trace::record* take_slow(place& of) noexcept;
+    [[nodiscard]] trace::record* take_slow(thread_buffer& of) noexcept;
     static void put(trace::record& slot, const trace::record& made) noexcept;
     void begin_thread(int lane) noexcept;
-    [[nodiscard]] trace::record* next_chunk(place& of) noexcept;
+    [[nodiscard]] trace::record* next_chunk(thread_buffer& of) noexcept;
     [[nodiscard]] trace::chunk* take_chunk(bool is_early) noexcept;
     void make_room(std::size_t needed) noexcept;
     void write_text(std::uint32_t number, std::string_view text) noexcept;
@@ -119,7 +119,7 @@ private:
     std::atomic<std::size_t> n_ready_{1};
     std::mutex room_lock_;
     std::mutex common_;
-    const std::unique_ptr<place> nobody_; ///< Receives the common records; used with the lock.
+    const std::unique_ptr<thread_buffer> common_buffer_; ///< Receives the common records; used with the lock.
 };
 
 } // namespace commtask::detail
