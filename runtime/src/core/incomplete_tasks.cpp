@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t lines_at_most = 64;
 
-/// Describes an event, which any thread may complete meanwhile: only the number is read.
+/// Describes an event. Any thread may complete the event at the same time, so only the number of
+/// signals is read.
 [[nodiscard]] std::string event_text(const task& event) {
     const std::uint32_t missing = event.waiting_for.load(std::memory_order_relaxed);
     return "an event with " + std::to_string(missing) + (missing == 1 ? " signal" : " signals") + " missing";
@@ -64,11 +65,11 @@ std::string incomplete_tasks::where_it_waits(const task& which) const {
     for (std::uint32_t i = 0; i < which.extras.n_predecessors; ++i) {
         const edge& link = which.edges[i];
         if (link.successor.load(std::memory_order_relaxed) != &which)
-            continue; // The predecessor has ended: its slot may be another task's.
+            continue; // The predecessor has ended, and its slot may have another task.
         const task& predecessor = *which.predecessors[i];
         if (link.is_after_event) return "after " + event_text(predecessor);
-        // Only this thread ends a task of this lane. The slot of another lane's task may hold
-        // another task at any moment.
+        // Only this thread ends tasks of this lane. A slot of another lane may be reused at any
+        // moment.
         if (scheduled_.is_live(predecessor)) return "after " + transport_.describe(predecessor);
         const scheduler* const other = predecessor.live_in.load(std::memory_order_relaxed);
         if (other != nullptr) return "after a task of lane " + std::to_string(other->number());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread that checks lanes one after the other cannot see that nothing is left in all of them: a
-// task may move to a lane that was checked already. So each lane is checked twice, and no task may
-// have ended in between (counting twice, after Mattern, "Algorithms for distributed termination
-// detection", 1987, section 6).
+// A thread that checks the lanes one after the other cannot see that all are empty: a task may move
+// to a lane that was checked already. So is_quiet() checks each lane twice, and no task may have
+// ended in between (double counting: Mattern, "Algorithms for distributed termination detection",
+// 1987, section 6).
 #include "core/lane_set.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void lane_set::start_worker(std::size_t index, worker_settings plan) {
 
 void lane_set::set_at_work(std::size_t n_lanes) noexcept {
     const std::lock_guard guard{workers_mutex_};
-    // relaxed: the lock orders it for start_worker().
+    // relaxed: guarded by the lock in start_worker().
     n_at_work_.store(n_lanes, std::memory_order_relaxed);
     for (std::size_t i = 0; i < workers_.size(); ++i) {
         if (workers_[i]) workers_[i]->lend_at_once(i >= n_lanes);
@@ -102,8 +102,8 @@ bool lane_set::is_quiet() const noexcept {
         std::uint64_t n_ended = 0;
         for (const lane& each : lanes_) {
             n_ended += each.scheduled.approx_ended();
-            // A task that another lane handed over before the end of its own last progress call is
-            // seen here in the second round at the latest.
+            // A task that another lane submits in its last progress call is visible in the second
+            // round at the latest.
             if (!each.was_quiet()) return false;
         }
         if (round == 1) return n_ended == n_ended_before;
@@ -154,7 +154,8 @@ bool lane_set::could_still_move(task_filter chosen) noexcept {
 
 incomplete_tasks::counts lane_set::accept_and_count(task_filter chosen) noexcept {
     incomplete_tasks::counts open;
-    // All lanes before the count: a task that one lane takes in may hold up a task of another lane.
+    // Accepts the tasks of all lanes before counting, since a task of one lane may have successors
+    // in another.
     for (lane& each : lanes_) each.engine.accept_all();
     for (const lane& each : lanes_) {
         const incomplete_tasks::counts here = each.incomplete.count(chosen);
@@ -172,7 +173,7 @@ void lane_set::request_reports(const char* heading) noexcept {
         each.request_list(heading);
         is_asked = true;
     }
-    // The list says that no task is incomplete.
+    // The first lane prints that no task is incomplete.
     if (!is_asked) lanes_.front().request_list(heading);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a progress call of some lane takes longer than commtask_finalize waits: then its thread
-// is in a function of the program, or in a call of MPI, that does not return. Each lane is checked
-// separately, since the other lanes go on.
+// Detects a progress call that takes longer than commtask_finalize waits: a function of the
+// program, or a call of MPI, does not return. Each lane has a limit of its own, since the other
+// lanes make progress.
 #pragma once
 
 #include "core/drain.hpp"
@@ -25,7 +25,7 @@ public:
         return is_any_over;
     }
 
-    /// The check for one lane.
+    /// For one lane.
     [[nodiscard]] bool is_over(const lane& of, std::uint64_t now) noexcept {
         return limits_[of.number()].is_over({now, of.engine.approx_progress_calls(), true}) &&
                of.engine.lock.approx_is_taken();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connects plans and lanes: a plan calls no lane, and a lane knows of a plan only once it has the
-// plan's run. The thread that starts the plan posts each member of another lane there, so that the
-// thread's later posts to that lane come after the member.
+// Connects plans and lanes: a plan calls no lane, and a lane gets a plan with the plan's run. The
+// thread that starts the plan posts each member of another lane there, so that its later posts to
+// that lane come after the member.
 #include "core/run_posting.hpp"
 
 #include "core/lane.hpp"
@@ -12,7 +12,8 @@
 
 namespace commtask::detail {
 
-/// Once the last member is posted, the run may end, and the plan may be released.
+/// The run may end, and the plan may be released, once the last member is posted. So the loop finds
+/// the next member before it posts one.
 static void post_to_other_lanes(plan& started, std::uint64_t posted_ns, bool may_wait) noexcept {
     const lane* const home = started.home()->served_by;
     const auto is_far = [home](const plan_member& each) { return each.queue->served_by != home; };

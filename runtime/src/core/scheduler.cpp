@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task that becomes ready while another task is being completed goes through the ready list.
-// Recursion would need stack in proportion to the length of a chain.
+// A task that becomes ready while another task completes goes to the ready list. With recursion, a
+// long chain of tasks would overflow the stack.
 #include "core/scheduler.hpp"
 
 #include "base/system.hpp"
@@ -56,8 +56,8 @@ void scheduler::released(task& which) noexcept {
 }
 
 bool scheduler::is_marked(const task& which, std::uint32_t mark) noexcept {
-    // acquire: partner of the acq_rel in lane::mark(); the mark of a failed predecessor came
-    // with the last count.
+    // acquire: partner of the acq_rel in lane::mark() and graph::finish(); the mark of a failed
+    // predecessor was stored before the last count-down.
     return (which.marks.load(std::memory_order_acquire) & mark) != 0;
 }
 
@@ -72,7 +72,7 @@ void scheduler::cancel(task& which) noexcept {
     case phase::in_flight: return which.is_run() ? cancel_members(which) : transport_->withdraw(which);
     case phase::waiting: return make_ready(which, phase::waiting);
     case phase::awaiting_turn:
-        // The task must not wait for its turn in order to be canceled: the turn may never come.
+        // A canceled task does not wait for its turn, which may never come.
         return leave_order(which, phase::awaiting_turn);
     case phase::posted:
     case phase::ready: // the engine reads the marks before it starts a task
@@ -81,8 +81,8 @@ void scheduler::cancel(task& which) noexcept {
     }
 }
 
-/// A task that waits for no predecessor, or must be canceled: the task starts in its turn, if it
-/// has one.
+/// The task waits for no predecessor, or must be canceled. The task becomes ready, or awaits its
+/// turn if it has one.
 void scheduler::make_ready(task& which, phase from) noexcept {
     if (which.is_run()) return make_run_ready(which, from);
     if (!which.has_extras() || which.extras.its_turn == nullptr) return enqueue_ready(which, from);
@@ -94,7 +94,7 @@ void scheduler::make_ready(task& which, phase from) noexcept {
     if (which.run.now == phase::awaiting_turn && which.run.accepted_ns == 0) which.run.accepted_ns = call_time();
 }
 
-/// A task that will not start gives its turn up, and does not wait for it.
+/// The task will not start, so it leaves the program order without waiting for its turn.
 void scheduler::leave_order(task& which, phase from) noexcept {
     task_list started;
     which.queue->order.leave(*std::exchange(which.extras.its_turn, nullptr), started);
@@ -110,7 +110,7 @@ void scheduler::enqueue_ready(task& ready, phase from) noexcept {
 void scheduler::end(task& which, task_state how) noexcept {
     COMMTASK_ASSERT(is_live(which));
     const bool was_started = which.run.now == phase::in_flight;
-    // Only a task that waits, or is queued behind others, is given up without a start.
+    // A task without a start is abandoned only while it waits for predecessors or its turn.
     [[maybe_unused]] const bool is_abandoned =
         how == task_state::abandoned && (which.run.now == phase::waiting || which.run.now == phase::awaiting_turn);
     COMMTASK_ASSERT(was_started || which.run.now == phase::ready || is_abandoned);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rare paths. A task without a cell is sorted by its place, since threads may hand such tasks
-// over in another order than the order of their places.
+// The rare paths. Tasks in the overflow list are sorted by their positions in the ring, since
+// threads may add them in another order.
 #include "core/submission_queue.hpp"
 
 #include <utility>
 
 namespace commtask::detail {
 
-/// The task without a cell whose place is next; null if there is none.
+/// The task of the overflow list whose position is next; null if there is none.
 task* submission_queue::take_overflow() noexcept {
     for (task* late = overflow_.take_all(); late != nullptr;) {
         task* const next = late->next_in_list;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports a task's end to the program: the status that the program asked for, and its callback, on
-// the progress thread. A callback that holds up the progress thread for long is named in a warning.
+// Reports a task's end to the program: writes the status and calls the callback, on the progress
+// thread. A warning names a callback that delays the progress thread for long.
 #include "base/log.hpp"
 #include "core/plan_runs.hpp"
 #include "core/progress_engine.hpp"
@@ -33,7 +33,7 @@ void progress_engine::run_callback(task& which, task_state state) noexcept {
     if (extras.user_status != nullptr) copy_status(which, state, *extras.user_status);
     const bool has_member_call = has_member_callback(which);
     if (extras.callback == nullptr && !has_member_call) return;
-    commtask_status status; // Not initialised, so that it is written only once.
+    commtask_status status; // Not initialized, so that no field is written twice.
     status.struct_size = sizeof status;
     fill_for_callback(which, state, (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !has_member_call, status);
     const auto call = [&] {
@@ -48,7 +48,7 @@ void progress_engine::run_callback(task& which, task_state state) noexcept {
     if (!found) return;
     try {
         report_slow_callback(which, *found);
-    } catch (const std::bad_alloc&) { // Without memory there is no warning.
+    } catch (const std::bad_alloc&) { // No memory: the warning is left out.
     }
 }
 

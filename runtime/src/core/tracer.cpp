@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads' places. A place has a chain of chunks, and the thread writes to the newest. If a
-// trace keeps the newest records, a thread that gets no more chunks reuses its oldest chunk. An
-// eighth of the memory is for threads that come late: each thread finds two chunks there.
+// A thread's buffer is a chain of chunks; the thread writes to the newest. If a trace keeps the
+// newest records, a thread that gets no more chunks reuses its oldest chunk. An eighth of the
+// memory is reserved for the first two chunks of threads that start late.
 #include "core/tracer.hpp"
 
 #include "base/assert.hpp"
@@ -32,8 +32,8 @@ struct tracer::thread_buffer {
     std::uint64_t epoch = 0;
     record* next = nullptr;
     record* end = nullptr;
-    /// The last record of the place, if it says that the thread has turned from a lane; a return of
-    /// the thread removes it.
+    /// The last record, if it says that the thread has left a lane; removed if the thread returns
+    /// soon.
     record* left = nullptr;
     chunk* newest = nullptr;
     chunk* oldest = nullptr;
@@ -41,14 +41,14 @@ struct tracer::thread_buffer {
     std::uint64_t n_lost = 0;
     std::uint64_t compute = 0;
     std::uint32_t thread = 0;
-    std::uint32_t n_chunks = 0;    ///< Chunks taken so far, including reused ones.
-    std::uint16_t state = 0;       ///< Lane and thread_state of the last state record.
-    std::uint16_t before_left = 0; ///< Lane and thread_state of the state record before `left`.
+    std::uint32_t n_chunks = 0;    ///< The number of chunks taken so far, including reused ones.
+    std::uint16_t state = 0;       ///< The lane and thread_state of the last state record.
+    std::uint16_t before_left = 0; ///< The lane and thread_state of the state record before `left`.
     bool is_worker = false;
-    /// When a thread of the program last recorded for which lane it makes progress.
+    /// The time when a thread of the program last recorded progress for a lane.
     std::uint64_t progress_ns = 0;
-    std::uint64_t sampled_ns = 0; ///< When a worker last recorded its processor time.
-    std::uint64_t ended = 0;      ///< The last task whose end this thread has seen.
+    std::uint64_t sampled_ns = 0; ///< The time of a worker's last sample of its processor time.
+    std::uint64_t ended = 0;      ///< The last task whose end this thread has observed.
 };
 
 namespace {
@@ -56,13 +56,13 @@ namespace {
 std::atomic<std::uint64_t> epochs{0};
 
 constexpr std::size_t chunks_per_reservation = 64;
-/// For each thread: its first chunks may come out of the last eighth.
+/// The number of chunks that each thread may take from the reserved eighth.
 constexpr std::uint32_t early_chunks = 2;
 constexpr std::uint32_t most_threads = 0xffff;
-constexpr unsigned id_bits = 48; ///< The thread's number is above these bits.
+constexpr unsigned id_bits = 48; ///< The thread's number is in the bits above.
 
-/// The texts of the process. A front end remembers their numbers, in whatever trace they are used.
-/// Never destroyed, since threads may come late.
+/// The texts of the process. Front ends keep their numbers across traces. Never destroyed, since
+/// threads may use it late.
 struct text_table {
     std::mutex lock;
     std::deque<std::string> texts;
@@ -73,13 +73,13 @@ text_table& the_texts() {
     return *instance;
 }
 
-/// A counter in the header, between fields that one thread has written before.
+/// Atomic access to a counter in the header.
 template <typename Number>
 [[nodiscard]] std::atomic_ref<Number> shared(Number& field) noexcept {
     return std::atomic_ref<Number>{field};
 }
 
-/// The link to the next chunk of a thread. The chain begins at the oldest chunk.
+/// The link to the thread's next newer chunk.
 [[nodiscard]] std::uint64_t& link_of(chunk& of) noexcept { return of.records[0].value; }
 
 } // namespace
@@ -113,8 +113,8 @@ void tracer::put(record& slot, const record& made) noexcept {
     slot.time_ns = made.time_ns;
     slot.id = made.id;
     slot.value = made.value;
-    // release: if this process ends in between, a reader that finds the type in the file also finds
-    // the other fields.
+    // release: if the process ends here, a reader that finds the type in the file also finds the
+    // other fields.
     std::atomic_ref<std::uint64_t>{reinterpret_cast<std::uint64_t&>(slot.tail)}.store(
         std::bit_cast<std::uint64_t>(made.tail), std::memory_order_release);
 }
@@ -133,14 +133,14 @@ record* tracer::take_slow(thread_buffer& of) noexcept {
     of.left = nullptr;
     if (of.next != of.end) return of.next++;
     if (record* const slot = next_chunk(of)) return slot;
-    // relaxed: the numbers are only shown.
+    // relaxed: used for statistics only.
     shared(header().n_dropped).fetch_add(1, std::memory_order_relaxed);
     ++of.n_lost;
     if (of.newest != nullptr) of.newest->records[0].id = of.n_lost;
     return nullptr;
 }
 
-/// Takes a fresh chunk for the thread.
+/// Takes a new chunk for the thread.
 /// @return the chunk's first free record; null if there is no chunk
 record* tracer::next_chunk(thread_buffer& of) noexcept {
     if (of.thread == most_threads) return nullptr;
@@ -169,7 +169,7 @@ chunk* tracer::take_chunk(bool is_early) noexcept {
     const std::size_t room = n_chunks_.load(std::memory_order_seq_cst);
     const std::size_t limit = is_early ? room : room - room / 8;
     if (used.load(std::memory_order_relaxed) >= limit) return nullptr;
-    // seq_cst, and the load after it: partner of close(). Either close() counts this chunk, or this
+    // seq_cst, as the load below: partner of close(). Either close() counts this chunk, or this
     // thread sees that the trace is closed.
     const std::size_t number = used.fetch_add(1, std::memory_order_seq_cst);
     if (number >= n_chunks_.load(std::memory_order_seq_cst)) return nullptr;
@@ -178,9 +178,9 @@ chunk* tracer::take_chunk(bool is_early) noexcept {
     return number < n_ready_.load(std::memory_order_acquire) ? &chunks_[number] : nullptr;
 }
 
-/// Makes memory one step ahead of the threads that write. A write to a chunk without memory behind
-/// it would end the program, and memory is zeroed when it is made. So a thread that needs a chunk
-/// without memory waits for the thread that makes the memory.
+/// Allocates memory ahead of the threads that write: a write to a chunk without memory would end
+/// the program. A thread that needs a chunk without memory waits for the thread that is allocating
+/// it.
 void tracer::make_room(std::size_t needed) noexcept {
     std::unique_lock guard{room_lock_, std::try_to_lock};
     if (!guard && needed < n_ready_.load(std::memory_order_acquire)) return;
@@ -191,7 +191,7 @@ void tracer::make_room(std::size_t needed) noexcept {
         if (needed + chunks_per_reservation < ready || ready >= n_chunks_.load()) return;
         const std::size_t count = std::min(chunks_.size() - ready, chunks_per_reservation);
         if (!room_.reserve(ready, count)) {
-            // seq_cst: partner of close(), which decides last.
+            // seq_cst: partner of close(), whose value stays.
             for (std::size_t now = n_chunks_.load(); now > ready && !n_chunks_.compare_exchange_weak(now, ready);) {}
             return;
         }
@@ -204,7 +204,7 @@ std::size_t tracer::close() noexcept {
     const auto used = shared(header().n_chunks_used);
     const std::size_t count =
         std::min<std::size_t>(used.load(std::memory_order_seq_cst), std::max<std::size_t>(room, 1));
-    // A thread that comes late adds one more: no thread uses that chunk.
+    // A late thread may add one more; that chunk is not used.
     used.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
     return count;
 }

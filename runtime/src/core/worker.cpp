@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker's loops. The clock is read when nothing moves, once in a progress call whose
-// operations stay in flight, and more often for statistics. While the program has paused the
-// workers, both kinds of worker poll incomplete tasks seldom.
+// The worker's two loops. The reserved worker reads the clock only when nothing moves or for
+// statistics; the shared worker reads it in every turn. A paused worker of either kind polls
+// incomplete tasks every 10 ms (tuning::longest_unwoken_wait_ns).
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"
@@ -68,8 +68,7 @@ void worker::run_reserved() noexcept {
             if (!take_lock()) return;
         }
         if (timed_progress() || lane_.engine.has_work() || lane_.engine.must_serve_others()) continue;
-        // Nothing to do: external callers find the progress lock free, even if this thread loses
-        // its processor.
+        // Idle: releases the lock, so that a preempted worker does not delay external callers.
         lane_.submitted.give_back_all();
         lane_.engine.lock.give_back();
         record_idle();
@@ -82,8 +81,8 @@ void worker::run_reserved() noexcept {
     lane_.engine.lock.give_back();
 }
 
-/// Blocks until there is something to do, until `is_requested()`, or until `limit_ns` is over. Negative:
-/// without limit.
+/// Blocks until the worker is woken, `is_requested()` is true, or `limit_ns` have passed (negative:
+/// no limit).
 template <typename IsRequested>
 void worker::block_for(std::int64_t limit_ns, IsRequested&& is_requested) noexcept {
     lane_.wake_up.wait(worker_state::blocked, limit_ns, [&] {
@@ -93,7 +92,8 @@ void worker::block_for(std::int64_t limit_ns, IsRequested&& is_requested) noexce
     });
 }
 
-/// Blocks until a thread wakes the worker. Lends the core meanwhile, if it may.
+/// Blocks until a thread wakes the worker. If settings_.lend_core is set, lends the core while
+/// blocked.
 void worker::block() noexcept {
     const auto must_not_block = [this] { return must_stay_awake(); };
     if (!settings_.lend_core) {
@@ -106,8 +106,9 @@ void worker::block() noexcept {
     lane_.engine.thread_does(activity::idle);
 }
 
-/// Blocks without lending the core for as long as it may.
-/// @return whether nothing came: then the core is to be lent
+/// Blocks for at most lend_after_ns without lending the core.
+/// @return whether to lend the core: no work has come, and lending was requested or the time has
+/// passed
 bool worker::wait_before_lending() noexcept {
     const auto is_requested = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
     const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
@@ -117,12 +118,12 @@ bool worker::wait_before_lending() noexcept {
     return (is_requested() || is_over) && !must_stay_awake();
 }
 
-/// The worker polls without the progress lock, while nothing moves.
+/// Records the activity of a worker that polls without the progress lock.
 void worker::record_idle() const noexcept {
     lane_.engine.thread_does(lane_.engine.approx_has_work() ? activity::poll : activity::idle);
 }
 
-/// Whether other ranks ring for all operations in flight.
+/// Whether other ranks' doorbells announce every operation in flight.
 bool worker::is_rung_for_all() const noexcept {
     return lane_.node() != nullptr && !lane_.engine.must_serve_others() && lane_.node()->is_rung_for_all();
 }
@@ -135,9 +136,9 @@ bool worker::has_work() const noexcept {
     return lane_.has_arrivals() || lane_.engine.approx_has_work() || lane_.engine.must_serve_others();
 }
 
-/// Without the progress lock, until the program wants the workers again. While there are incomplete
-/// tasks, the worker polls now and then, since a thread may wait for a task outside of this
-/// library. Otherwise the worker blocks.
+/// The loop of a paused worker, without the progress lock. The worker polls incomplete tasks now
+/// and then, since a thread may wait for a task outside of this library. Without incomplete tasks
+/// it blocks.
 void worker::run_paused() noexcept {
     if (settings_.lend_core) settings_.lend_core(true);
     while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) {
@@ -155,13 +156,14 @@ void worker::wait_paused() noexcept {
         return block_for(-1, [&] { return must_go_on() || has_work(); });
     }
     lane_.wake_up.wait(worker_state::paused, static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns), must_go_on);
-    if (must_go_on() || !lane_.engine.lock.try_take()) return; // The holder of the lock polls.
+    // If another thread has the lock, that thread polls.
+    if (must_go_on() || !lane_.engine.lock.try_take()) return;
     static_cast<void>(timed_progress());
     lane_.submitted.give_back_all();
     lane_.engine.lock.give_back();
 }
 
-/// @return false if spin_ns are over
+/// @return false if spin_ns have passed
 bool worker::spin_until_work() noexcept {
     poll_limit limit{settings_.spin_ns};
     while (!lane_.could_move() && !must_stop_.load(std::memory_order_relaxed)) {
@@ -171,7 +173,8 @@ bool worker::spin_until_work() noexcept {
     return true;
 }
 
-/// @return false if the thread is to end: the holder of the progress lock may never give it back
+/// @return false if the worker must stop. The lock is not taken then: its holder may never give it
+/// back
 bool worker::take_lock() noexcept {
     while (lane_.engine.lock.has_callers() || !lane_.engine.lock.try_take()) {
         if (must_stop_.load(std::memory_order_relaxed)) return false;
@@ -186,9 +189,10 @@ bool worker::yield_lock() noexcept {
     return take_lock();
 }
 
-/// Polls, unless another thread does: the worker would only take the core from that thread.
-/// @param n_calls_known  the lane's progress calls at the worker's last turn
-/// @param is_woken  whether a thread or another rank has asked for a poll
+/// Polls, unless another thread has made progress since the last turn and nothing needs this
+/// worker.
+/// @param n_calls_known  the lane's number of progress calls at the worker's last turn
+/// @param is_woken  whether the worker was woken
 worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
     worker_turn found{.has_window = lane_.engine.has_windows()};
     const bool must_poll = is_woken || lane_.has_arrivals() || found.has_window;
@@ -210,7 +214,7 @@ worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
     return found;
 }
 
-/// @return whether a thread or another rank has woken the worker, or it found a reason to poll
+/// @return whether the worker was woken, or found a reason to poll
 bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept {
     if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_timed_waits;
     const bool others_progress = after.others_progress || after.lock_is_taken;
@@ -222,7 +226,7 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
     const worker_state ended = lane_.wake_up.wait(how, next.ns, [&] {
         if (is_armed) has_reason = poll_once_armed(n_calls_known);
         lane_.engine.thread_does(kind);
-        // Arrivals are for the thread that has the lock.
+        // If another thread has the lock, that thread accepts new submissions.
         has_reason = has_reason || (lane_.has_arrivals() && !after.lock_is_taken) || lane_.is_paused() ||
                      must_stop_.load(std::memory_order_seq_cst);
         return has_reason;
@@ -231,11 +235,11 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
     return ended != how || has_reason;
 }
 
-/// Called after other ranks can see that they must ring.
+/// Called after the doorbell is armed.
 /// @return whether there is a reason not to wait
 bool worker::poll_once_armed(std::uint64_t& n_calls_known) noexcept {
     if (lane_.node() != nullptr) lane_.node()->armed();
-    // Its holder may start operations for which no rank rings.
+    // The lock's holder may start operations that no doorbell announces.
     if (!lane_.engine.lock.try_take()) return true;
     const bool has_moved = timed_progress();
     lane_.submitted.give_back_all();
@@ -254,17 +258,16 @@ bool worker::pause(const worker_pause& next, const worker_turn& after, std::uint
     case worker_pause::kind::block: break;
     }
     count_block();
-    // A thread of the program may have started something between the last progress call and this
-    // wait. The thread that wakes this worker is posting, and finishes its post first.
+    // Another thread may have started an operation since the last progress call. A submitter that
+    // wakes this worker on its core finishes its post first.
     const batch_scheduling until_the_submitter_yields;
     block();
     return true;
 }
 
 void worker::run_shared() noexcept {
-    // A thread that computes on this core would otherwise keep it for milliseconds after the worker
-    // is woken or yields. With one core per rank and messages of 200 KB over a slow network, an
-    // application of Dslash `omp` took 23 ms instead of 9.7 ms.
+    // With a long time slice, a computing thread would keep the core for milliseconds after the
+    // worker was woken. A short slice lets the worker preempt that thread.
     request_short_time_slices();
     idle_strategy idle{settings_.spin_ns, static_cast<std::int64_t>(settings_.wait_max_ns)};
     std::uint64_t n_calls_known = lane_.engine.approx_progress_calls();
