@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Error texts: the fixed text of each code, and the message of the last refusal on this thread,
-// which names the argument that was wrong.
+// Error texts: the fixed text of each code, and the message of the last error of this thread, which
+// names the wrong argument.
 #include "base/last_error.hpp"
 
 #include <commtask/commtask.h>
@@ -15,7 +15,7 @@ namespace commtask::detail {
 namespace {
 thread_local std::array<char, 1024> message{};
 
-/// Why the last commtask_init was refused; empty if it was not. One for the process, as there is no
+/// Why the last commtask_init failed; empty if it succeeded. One for the process, since there is no
 /// context then.
 std::mutex refusal_mutex;
 std::array<char, 512> refusal{};

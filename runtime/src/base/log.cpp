@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages are written without allocating, since there are messages when there is no memory, too. A
-// line that is too long is cut; the lists, which are the only long texts, are not written here.
+// Messages are written without allocation, since they may report a lack of memory. A message that
+// is too long is cut.
 #include "base/log.hpp"
 
 #include "base/printable.hpp"

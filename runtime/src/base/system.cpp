@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system calls of system.hpp. glibc has no wrapper for futex or membarrier, so the numbers of
-// the calls are used. Any unexpected failure can only mean a kernel without the call, which
-// registration finds out first.
+// The system calls of system.hpp. glibc has no wrappers for futex and membarrier, so syscall() is
+// used. The only unexpected failure is a kernel without the call, which register_heavy_barrier()
+// detects.
 #include "base/system.hpp"
 
 #include "base/tuning.hpp"
@@ -19,7 +19,7 @@
 namespace commtask::detail {
 namespace {
 
-/// Restores errno: a post or a wait must not change the program's errno.
+/// Restores errno, which a post or a wait must not change.
 class errno_guard {
 public:
     errno_guard() noexcept : before_(errno) {}
@@ -31,23 +31,23 @@ private:
     int before_;
 };
 
-/// The kernel's sched_attr in its first version; the header that has it clashes with <sched.h>.
+/// The kernel's struct sched_attr, version 1; its header conflicts with <sched.h>.
 struct scheduling {
     std::uint32_t size;
     std::uint32_t policy;
     std::uint64_t flags;
     std::int32_t nice;
     std::uint32_t priority;
-    std::uint64_t runtime_ns; ///< For ordinary threads the length of a turn, from Linux 6.12 on.
+    std::uint64_t runtime_ns; ///< For SCHED_OTHER the time slice, from Linux 6.12.
     std::uint64_t deadline_ns;
     std::uint64_t period_ns;
 };
 constexpr std::uint32_t ordinary = 0; // SCHED_OTHER
-// SCHED_BATCH: as SCHED_OTHER, but a thread that is woken preempts no thread.
+// SCHED_BATCH: as SCHED_OTHER, but a thread that is woken does not preempt another.
 constexpr std::uint32_t batch = 3;
 
-/// Changes the scheduling of the calling thread. If a user chose another policy than `expected`, it
-/// stays.
+/// Changes the scheduling of the calling thread. Does nothing if its policy is not `expected`,
+/// since a user has chosen it.
 template <typename Change>
 [[nodiscard]] bool change_scheduling(std::uint32_t expected, Change&& change) noexcept {
     const errno_guard guard;
