@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI takes an announcement at once, since it is small: so no rank waits for a leader. The number
-// of announcements in flight is bounded by slots; a burst of messages to one rank needs one
-// announcement.
+// MPI sends an announcement eagerly, since it is small, so no rank waits for a leader. The number
+// of announcements in flight is bounded by the slots. A burst of messages to one rank needs only
+// one announcement.
 #include "doorbell/announcements.hpp"
 
 #include "mpi/errors.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares ranks in MPI_COMM_WORLD, by which the ranks of a node know each other. Ranks of another
-// MPI_COMM_WORLD have no such rank, and so no doorbell.
+// Compares ranks in MPI_COMM_WORLD. Processes of another MPI_COMM_WORLD (dynamic processes) have no
+// such rank, and so no doorbell.
 #include "doorbell/peers.hpp"
 
 #include "mpi/groups.hpp"

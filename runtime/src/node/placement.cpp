@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The map is made in three steps. First, ranks whose user named CPUs take these CPUs. Then each
-// group of ranks with overlapping CPUs gets cores as a whole or not at all. Last, every rank's
-// compute mask is set to what the workers of the node leave of its CPUs.
+// Computes the map in three steps. First, ranks whose user named CPUs get these CPUs. Then, each
+// group of ranks with overlapping CPUs gets cores for all its workers, or for none. Last, each
+// rank's compute CPUs are the CPUs of the rank that no worker of the node uses.
 #include "node/placement.hpp"
 
 #include "node/maximum_matching.hpp"
@@ -66,13 +66,14 @@ private:
     const node_shape& node_;
     std::span<const rank_request> requests_;
     std::vector<rank_placement> placements_;
-    /// By rank: the CPUs closed to computing, including idle hardware threads of a worker's core.
+    /// Indexed by rank: the CPUs that do not compute, including idle hardware threads of a worker's
+    /// core.
     std::vector<cpu_set> taken_;
     cpu_set all_taken_;
     cpu_set node_cpus_;
 };
 
-/// Gives the rank's lanes the first CPUs of the user's list that the rank may use and that no
+/// Assigns to the rank's lanes the first CPUs of the user's list that the rank may use and no
 /// earlier rank has taken.
 void planner::take_named(std::size_t rank) {
     const rank_request& request = requests_[rank];
@@ -96,15 +97,16 @@ void planner::take_named(std::size_t rank) {
         placement.error = list_too_short_text(request, all_taken_);
         return;
     }
-    // A user may name the only CPU: the worker is bound to it, and computing goes on there.
+    // If the user named the only CPU, the worker is bound to it, and shares it with compute
+    // threads.
     if (!(request.cpus - mine).is_empty()) {
         taken_[rank] = mine;
         all_taken_ |= mine;
     }
 }
 
-/// Groups of ranks whose CPUs overlap, directly or through other ranks; each group in the order of
-/// ranks.
+/// Groups of ranks whose CPUs overlap, directly or through other ranks; each group is in the order
+/// of ranks.
 std::vector<rank_list> planner::groups() const {
     std::vector<rank_list> result;
     std::vector<cpu_set> cpus;
@@ -143,14 +145,15 @@ void planner::serve(const rank_list& group) {
     }
 }
 
-/// Gives each lane that wants a core an item of its own, or changes nothing and returns false.
+/// Assigns an item to each lane that wants a core, or changes nothing and returns false.
 bool planner::serve_from(const std::vector<cpu_set>& items, const rank_list& group) {
-    cpu_set blocked = all_taken_; // not for workers: ranks without a spare CPU compute on these
+    cpu_set blocked = all_taken_; // ranks without a spare CPU compute on these
     for (const std::size_t rank : group)
         if (!is_named(rank) && is_too_small(rank)) blocked |= requests_[rank].cpus;
 
     rank_list worker_ranks;
-    needs_list needs; // one per worker, in the order of `worker_ranks`, then one per computing rank
+    // one per worker, in the order of `worker_ranks`, then one per rank that computes
+    needs_list needs;
     int most_lanes = 0;
     for (const std::size_t rank : group) most_lanes = std::max(most_lanes, requests_[rank].lanes);
     for (int lane = 0; lane < most_lanes; ++lane) {
@@ -173,8 +176,8 @@ bool planner::serve_from(const std::vector<cpu_set>& items, const rank_list& gro
     }
     if (!matching{needs, items.size()}.meets_all()) return false;
 
-    // Each worker in turn gets its preferred item among the items that leave a solution for the
-    // other workers.
+    // Each worker in turn gets the best item by its preference that still leaves an item for all
+    // others.
     for (std::size_t worker = 0; worker < worker_ranks.size(); ++worker) {
         const std::vector<std::size_t> choices = needs[worker];
         for (const std::size_t choice : choices) {
@@ -204,9 +207,9 @@ std::vector<cpu_set> planner::hardware_threads(const cpu_set& cpus) const {
     return items;
 }
 
-/// Sorts the items that a rank may use. First come the items of the rank's own part of the CPUs
-/// that it shares with ranks of the same CPUs; among these the items near the network; among these
-/// the last items first, since programs tend to put their first thread on the first CPU.
+/// Sorts the items that a rank may use by preference. Ranks with the same CPUs divide them: first
+/// come items of the rank's own part, then items near the network. Among equals the last item comes
+/// first, since programs tend to use the first CPU for their first thread.
 std::vector<std::size_t> planner::by_preference(std::size_t rank, const rank_list& group,
                                                 const std::vector<cpu_set>& items,
                                                 std::vector<std::size_t> usable) const {
@@ -220,7 +223,7 @@ std::vector<std::size_t> planner::by_preference(std::size_t rank, const rank_lis
     }
     const std::size_t begin = usable.size() * position / n_alike;
     const std::size_t end = usable.size() * (position + 1) / n_alike;
-    // outside the own part, far from the network, distance from the end
+    // outside the own part, not near the network, distance from the end
     std::vector<std::tuple<bool, bool, std::size_t>> ranking;
     for (std::size_t i = 0; i < usable.size(); ++i)
         ranking.emplace_back(i < begin || i >= end, !is_near_network(items[usable[i]]), items.size() - usable[i]);

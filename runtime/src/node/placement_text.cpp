@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sentences for the reasons of a placement. Each sentence names its CPUs and, where something
-// did not work out, what would work.
+// The texts that explain a placement. Each names its CPUs, and says what would help if something
+// was not possible.
 #include "node/placement_text.hpp"
 
 namespace commtask::detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sentences that explain a placement, separate from the decision, so that a change of wording
-// cannot change a map. Users see them in the warning, in commtask-info and with COMMTASK_VERBOSE=2.
+// The texts that explain a placement, apart from the decision, so that a change of wording cannot
+// change a map. Users see them in the warning, in commtask-info and with COMMTASK_VERBOSE=2.
 #pragma once
 
 #include "node/placement.hpp"
