@@ -36,7 +36,9 @@ void remember_init(int code) noexcept {
 
 int refuse_without_runtime() noexcept {
     const std::lock_guard guard{refusal_mutex};
-    if (refusal[0] == '\0') return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was not called, or is over");
+    if (refusal[0] == '\0')
+        return refuse(COMMTASK_ERR_NOT_INITIALIZED,
+                      "commtask_init was not called, or commtask_finalize was called already");
     return refuse(COMMTASK_ERR_NOT_INITIALIZED, "commtask_init was refused: %s", refusal.data());
 }
 
@@ -49,32 +51,32 @@ const char* commtask_last_error(void) noexcept { return commtask::detail::last_m
 const char* commtask_error_string(int code) noexcept {
     switch (code) {
     case COMMTASK_OK: return "success";
-    case COMMTASK_AGAIN: return "not now: the queue is full, or the communicator is new to the worker";
-    case COMMTASK_TIMEOUT: return "the time is over and the task goes on";
+    case COMMTASK_AGAIN: return "try again: the queue is full, or the communicator is not registered yet";
+    case COMMTASK_TIMEOUT: return "the timeout has passed, and the task is incomplete";
     case COMMTASK_FAILED: return "the task ended with an MPI error";
     case COMMTASK_CANCELED: return "the task was canceled";
-    case COMMTASK_ERR_NOT_INITIALIZED: return "commtask is not initialised";
-    case COMMTASK_ERR_ALREADY_INITIALIZED: return "commtask is initialised already";
-    case COMMTASK_ERR_MPI_STATE: return "MPI is not initialised, or finalised already";
-    case COMMTASK_ERR_THREAD_LEVEL: return "MPI gave too low a thread level";
-    case COMMTASK_ERR_CONFIG: return "the configuration has a bad value";
-    case COMMTASK_ERR_ARGUMENT: return "an argument is wrong";
-    case COMMTASK_ERR_COMM: return "the communicator is not valid";
+    case COMMTASK_ERR_NOT_INITIALIZED: return "commtask is not initialized";
+    case COMMTASK_ERR_ALREADY_INITIALIZED: return "commtask is initialized already";
+    case COMMTASK_ERR_MPI_STATE: return "MPI is not initialized, or finalized already";
+    case COMMTASK_ERR_THREAD_LEVEL: return "the thread level of MPI is too low";
+    case COMMTASK_ERR_CONFIG: return "a setting has an invalid value";
+    case COMMTASK_ERR_ARGUMENT: return "an argument is invalid";
+    case COMMTASK_ERR_COMM: return "the communicator is invalid";
     case COMMTASK_ERR_RANK: return "a rank is outside the communicator";
     case COMMTASK_ERR_TAG: return "a tag is outside its range";
-    case COMMTASK_ERR_COUNT:
-        return "a count is negative, larger than this MPI can carry, or another size than the other side";
+    case COMMTASK_ERR_COUNT: return "a count is negative, too large for this MPI, or does not match the other side";
     case COMMTASK_ERR_BUFFER: return "a buffer is null";
-    case COMMTASK_ERR_TYPE: return "a datatype is null, or another one than the other side reduces";
+    case COMMTASK_ERR_TYPE: return "a datatype is null, or does not match the other side of a reduction";
     case COMMTASK_ERR_OP: return "a reduction operation is null";
     case COMMTASK_ERR_NO_MEMORY: return "the system gave no memory or no thread";
     case COMMTASK_ERR_WORKER_THREAD: return "a blocking call was made on the communication worker";
-    case COMMTASK_ERR_UNFINISHED: return "tasks that could not complete were given up";
+    case COMMTASK_ERR_UNFINISHED: return "tasks could not complete and were abandoned";
     case COMMTASK_ERR_RUNTIME: return "the OpenMP runtime of this process cannot be used";
-    case COMMTASK_ERR_MPI_LIBRARY: return "this process runs with another MPI than commtask was built for";
+    case COMMTASK_ERR_MPI_LIBRARY:
+        return "this process runs with another MPI library than the one commtask was built for";
     case COMMTASK_ERR_RUNNING: return "the plan's run, or a task of the window or file, has not ended";
-    case COMMTASK_ERR_WINDOW: return "the window is not registered, or cannot be";
-    case COMMTASK_ERR_DISPLACEMENT: return "a displacement is outside of the window, or negative";
+    case COMMTASK_ERR_WINDOW: return "the window is not registered, or cannot be registered";
+    case COMMTASK_ERR_DISPLACEMENT: return "a displacement is negative, or outside of the window";
     case COMMTASK_ERR_FILE: return "the file is null";
     default: return "not a commtask code";
     }

@@ -115,7 +115,7 @@ bool incomplete_tasks::print(const char* heading, task_filter chosen) const noex
         std::fputs(text.c_str(), stderr);
         return !text.empty();
     } catch (const std::bad_alloc&) {
-        say("%zu tasks unfinished, %s; there is no memory to list them", count(chosen).all, heading);
+        say("%zu tasks unfinished, %s; no memory to list them", count(chosen).all, heading);
         return true;
     }
 }

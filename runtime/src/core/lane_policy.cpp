@@ -170,24 +170,23 @@ lane_choice choose_lanes(const lane_tables& tables, const message_burst& burst, 
 std::string why_not_usable(const saturation_table& table) {
     const auto is_time = [](double ns) { return std::isfinite(ns) && ns >= 0; };
     if (!is_time(table.post_ns) || !is_time(table.switch_ns) || !is_time(table.round_trip_ns)) {
-        return "post_ns, switch_ns and round_trip_ns must be numbers from 0";
+        return "post_ns, switch_ns and round_trip_ns must be finite and at least 0";
     }
-    if (table.rows.empty()) return "it has no rows";
+    if (table.rows.empty()) return "the table has no rows";
     std::size_t size_before = 0;
     for (const size_costs& row : table.rows) {
         const std::string name = "the row of " + std::to_string(row.size_bytes) + " bytes ";
-        if (row.size_bytes <= size_before) return name + "is not larger than the one before";
+        if (row.size_bytes <= size_before) return name + "is not larger than the row before";
         size_before = row.size_bytes;
         if (row.lanes.empty() || row.lanes.front().n_lanes != 1) return name + "does not begin with one lane";
         unsigned lanes_before = 0;
         for (const lane_cost& cost : row.lanes) {
             if (cost.n_lanes <= lanes_before || cost.n_lanes > most_lanes_in_table) {
-                return name + "must have its numbers of lanes in ascending order, up to " +
-                       std::to_string(most_lanes_in_table);
+                return name + "must have ascending numbers of lanes, at most " + std::to_string(most_lanes_in_table);
             }
             lanes_before = cost.n_lanes;
             if (!is_time(cost.first_ns) || !is_time(cost.each_ns) || cost.each_ns <= 0) {
-                return name + "must have a first_ns from 0 and an each_ns above 0";
+                return name + "must have a first_ns of at least 0 and an each_ns above 0";
             }
         }
     }
@@ -197,7 +196,7 @@ std::string why_not_usable(const saturation_table& table) {
 saturation_table default_table() {
     constexpr unsigned measured_lanes = 8;
     constexpr double lane_ns = 400; // The time to wake one more lane and to post to it.
-    saturation_table table{"the library's own, of no machine", 60, 60, 3000, {}};
+    saturation_table table{"built-in, not measured", 60, 60, 3000, {}};
     for (const std::size_t size_bytes : {8U, 256U, 1024U, 2048U, 4096U, 8192U, 16384U, 65536U}) {
         const auto size = static_cast<double>(size_bytes);
         size_costs row{size_bytes, {}};

@@ -56,9 +56,8 @@ void progress_engine::report_slow_callback(const task& which, const callback_gua
     const std::string others =
         found.n_suppressed == 0 ? ""
                                 : "; so did " + std::to_string(found.n_suppressed) + " others since the last warning";
-    say("warning: the callback of %s used %.0f us of the worker's processor time and held all other tasks up%s; a "
-        "callback "
-        "should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)",
+    say("warning: the callback of %s used %.0f us of the worker's processor time and delayed all other tasks%s; "
+        "a callback should only signal another thread (COMMTASK_CALLBACK_LIMIT_US)",
         transport_->describe(which).c_str(), static_cast<double>(found.used_ns) * 1e-3, others.c_str());
 }
 

@@ -145,10 +145,10 @@ std::optional<std::string> openmp_started_too_early(const rank_placement& placem
     if (processors == nullptr) return std::nullopt;
     const int counted = processors();
     if (counted <= placement.compute_cpus.size()) return std::nullopt;
-    return "OpenMP had started before commtask_init and counts on " + std::to_string(counted) +
-           " CPUs, the worker's among them, instead of " + std::to_string(placement.compute_cpus.size()) + " (" +
+    return "OpenMP was initialized before commtask_init, and uses " + std::to_string(counted) +
+           " CPUs, including the worker's, instead of " + std::to_string(placement.compute_cpus.size()) + " (" +
            placement.compute_cpus.text() +
-           "): its threads can take the worker's time. Call commtask_init before the first OpenMP construct.";
+           "): its threads can delay the worker; call commtask_init before the first OpenMP construct.";
 }
 
 } // namespace commtask::detail

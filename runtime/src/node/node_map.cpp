@@ -69,7 +69,7 @@ std::optional<std::string> gather_texts(MPI_Comm comm, const std::string* mine, 
     int total = 0;
     for (std::size_t rank = 0; rank < n; ++rank) {
         if (lengths[rank] < 0 || lengths[rank] > INT_MAX - total)
-            return "the requests of the node's ranks are longer than MPI can count";
+            return "the requests of the node's ranks exceed the largest count of MPI";
         offsets[rank] = total;
         total += lengths[rank];
     }

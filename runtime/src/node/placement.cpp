@@ -265,7 +265,7 @@ void planner::finish(std::size_t rank) {
         placement.is_warning = true;
     }
     if (!has_cores && request.idle == idle_policy::reserved) {
-        placement.reason += "; COMMTASK_IDLE=reserved makes it spin there all the same";
+        placement.reason += "; with COMMTASK_IDLE=reserved it spins there nevertheless";
         placement.is_warning = true;
     }
 }
