@@ -309,9 +309,9 @@ TEST_F(NodeRinger, WaitsArmedAndIsRung) {
         sent->op.peer = 0;
         bench_->the_lane().post(*sent);
         ASSERT_TRUE(comes_true([&] { return mine_.my_word(0) == wakeup::of(worker_state::armed); }));
-        ASSERT_TRUE(comes_true([&] { return bench_->the_lane().engine.lock.try_take(); }));
+        ASSERT_TRUE(comes_true([&] { return bench_->the_lane().engine.lock.try_acquire(); }));
         bench_->carrier().land(*sent);
-        bench_->the_lane().engine.lock.give_back();
+        bench_->the_lane().engine.lock.release();
         static_cast<void>(neighbors_.ring(0)); // it may be between two waits
         EXPECT_TRUE(comes_true([&] { return sent->life.state() == task_state::completed; }));
     }

@@ -117,9 +117,9 @@ TEST(Ending, TakesInWhatWasPostedAndStartsNothing) {
 
 TEST(Ending, SendsExternalCallersAwayThatWaitForALaneThatWasLeft) {
     lane_bench bench;
-    ASSERT_TRUE(bench.the_lane().engine.lock.try_take());
+    ASSERT_TRUE(bench.the_lane().engine.lock.try_acquire());
     std::atomic<bool> has_lock{true};
-    std::thread caller{[&] { has_lock = bench.lanes().take_all_locks(); }};
+    std::thread caller{[&] { has_lock = bench.lanes().acquire_all_locks(); }};
     bench.the_lane().engine.abandon(); // whether the caller waits already or not
     caller.join();
     EXPECT_FALSE(has_lock);
@@ -127,11 +127,11 @@ TEST(Ending, SendsExternalCallersAwayThatWaitForALaneThatWasLeft) {
 
 TEST(Ending, LetsNobodyDriveALaneThatWasLeftAlsoWhenItsLockComesBack) {
     lane_bench bench;
-    ASSERT_TRUE(bench.the_lane().engine.lock.try_take());
+    ASSERT_TRUE(bench.the_lane().engine.lock.try_acquire());
     bench.the_lane().engine.abandon();
-    bench.the_lane().engine.lock.give_back();
-    EXPECT_FALSE(bench.the_lane().engine.lock.try_take());
-    EXPECT_FALSE(bench.lanes().take_all_locks());
+    bench.the_lane().engine.lock.release();
+    EXPECT_FALSE(bench.the_lane().engine.lock.try_acquire());
+    EXPECT_FALSE(bench.lanes().acquire_all_locks());
 }
 
 TEST(Ending, LetsAPosterGoWhoFindsNoRoomInALaneThatWasLeft) {

@@ -44,7 +44,7 @@ TEST_P(Inbox, KeepsEachPostersOrderOverManyLaps) {
     for (int taken = 0; taken < n_posters * n_items;) {
         item* const one = box.take();
         if (one == nullptr) {
-            box.give_back_all();
+            box.publish_free_cells();
             std::this_thread::yield();
             continue;
         }
@@ -118,7 +118,7 @@ TEST(Bell, LosesNoRingOverManySleeps) {
                 if (box.take() != nullptr) {
                     ++taken;
                 } else {
-                    box.give_back_all();
+                    box.publish_free_cells();
                     wake_up.wait(worker_state::blocked, -1, [&] { return box.has_more(); }); // a lost ring hangs here
                 }
             }

@@ -67,7 +67,7 @@ void park_workers() {
     current.parked_lanes.store(lanes, std::memory_order_release);
     constexpr std::uint64_t patience_ns = 500'000'000;
     const std::uint64_t deadline_ns = detail::now_ns() + patience_ns;
-    for (detail::lane& each : *lanes) static_cast<void>(each.engine.lock.try_take_first(deadline_ns));
+    for (detail::lane& each : *lanes) static_cast<void>(each.engine.lock.try_acquire_first(deadline_ns));
 }
 
 void forget_workers_in_child() {
@@ -159,7 +159,7 @@ detail::lane_set* unpark() noexcept {
     detail::lane_set* const lanes = current.parked_lanes.exchange(nullptr);
     if (lanes == nullptr) return nullptr;
     for (detail::lane& each : *lanes) {
-        if (each.engine.lock.is_mine()) each.engine.lock.give_back();
+        if (each.engine.lock.is_mine()) each.engine.lock.release();
         each.wake_up.wake_unconditionally();
     }
     // release: pairs with the acquire in active_lanes().

@@ -108,7 +108,7 @@ public:
             return;
         }
         detail::reductions_in_flight::caller_has(detail::modes_of_this_thread());
-        if (lanes_->take_all_locks()) {
+        if (lanes_->acquire_all_locks()) {
             for (detail::lane& each : *lanes_) each.engine.accept_and_start();
         } else {
             lanes_ = nullptr; // abandoned: from here on, calls go directly to MPI
@@ -128,7 +128,7 @@ public:
         for (detail::lane& each : *lanes_) {
             const bool leaves_work = each.engine.has_work() || each.has_arrivals();
             each.engine.thread_does(detail::activity::none);
-            each.engine.lock.give_back();
+            each.engine.lock.release();
             if (leaves_work) each.wake_up.wake_from_long_wait();
         }
     }

@@ -80,12 +80,12 @@ context::drained context::drain() noexcept {
         const bool is_inside = calls.is_inside(lanes_);
         const bool is_stuck = passes.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
-        if (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
+        if (!lanes_.try_acquire_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
             if (is_stuck) return leave_behind(finalize_limit_ns(settings_), passes, settings_.verbose);
             continue;
         }
         const bool is_given_up = give_up({any_task, no_handler, settings_.verbose});
-        lanes_.give_back_all_locks();
+        lanes_.release_all_locks();
         if (is_given_up) {
             how = drained::by_force;
             break;
@@ -107,7 +107,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     progress_watch passes{limit_ns};
     std::size_t n_open = 0;
     for (;;) {
-        if (!has_lock && !lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
+        if (!has_lock && !lanes_.try_acquire_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
             if (passes.is_over(lanes_, now_ns())) return leave_behind(limit_ns, passes, verbose);
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
@@ -129,7 +129,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         }
         const std::uint64_t n_ended = lanes_.approx_ended();
         if (!has_lock) {
-            lanes_.give_back_all_locks();
+            lanes_.release_all_locks();
             for (lane& each : lanes_) leave_to_worker(each);
         }
         if (is_over) return is_given_up ? drained::by_force : drained::completely;
@@ -141,12 +141,12 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
 bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     if (lanes_.has_lock()) return false;
     progress_watch passes{limit_ns};
-    while (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
+    while (!lanes_.try_acquire_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;
         static_cast<void>(leave_behind(limit_ns, passes, verbose));
         return true;
     }
-    lanes_.give_back_all_locks();
+    lanes_.release_all_locks();
     return false;
 }
 

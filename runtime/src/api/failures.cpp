@@ -90,13 +90,13 @@ public:
     explicit mpi_caller(context* runtime) noexcept {
         if (runtime == nullptr || runtime->thread_level() == MPI_THREAD_MULTIPLE) return;
         if (in_progress_call() || runtime->lanes().has_lock()) return;
-        may_call_ = runtime->lanes().try_take_all_locks(now_ns() + wait_before_abort_ns);
+        may_call_ = runtime->lanes().try_acquire_all_locks(now_ns() + wait_before_abort_ns);
         if (may_call_) held_ = &runtime->lanes();
     }
     mpi_caller(const mpi_caller&) = delete;
     mpi_caller& operator=(const mpi_caller&) = delete;
     ~mpi_caller() {
-        if (held_ != nullptr) held_->give_back_all_locks();
+        if (held_ != nullptr) held_->release_all_locks();
     }
     /// @return false: another thread has been inside MPI for long
     [[nodiscard]] bool may_call() const noexcept { return may_call_; }

@@ -116,7 +116,7 @@ public:
 private:
     void after_post(std::uint32_t flags) noexcept;
     [[nodiscard]] bool try_start_here() noexcept;
-    [[nodiscard]] bool start_and_give_back(const task* which = nullptr, bool* is_left = nullptr) noexcept;
+    [[nodiscard]] bool start_and_release(const task* which = nullptr, bool* is_left = nullptr) noexcept;
 
     const lane_settings settings_;
     /// In a line that every post reads, since it rarely changes.

@@ -117,17 +117,17 @@ bool lane_set::has_lock() const noexcept {
     return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.engine.lock.is_mine(); });
 }
 
-bool lane_set::try_take_all_locks(std::uint64_t deadline_ns) noexcept {
+bool lane_set::try_acquire_all_locks(std::uint64_t deadline_ns) noexcept {
     for (std::size_t n_taken = 0; n_taken < lanes_.size(); ++n_taken) {
-        if (lanes_[n_taken].engine.lock.try_take_first(deadline_ns)) continue;
-        for (std::size_t i = 0; i < n_taken; ++i) lanes_[i].engine.lock.give_back();
+        if (lanes_[n_taken].engine.lock.try_acquire_first(deadline_ns)) continue;
+        for (std::size_t i = 0; i < n_taken; ++i) lanes_[i].engine.lock.release();
         return false;
     }
     return true;
 }
 
-void lane_set::give_back_all_locks() noexcept {
-    for (lane& each : lanes_) each.engine.lock.give_back();
+void lane_set::release_all_locks() noexcept {
+    for (lane& each : lanes_) each.engine.lock.release();
 }
 
 void lane_set::progress() noexcept {

@@ -103,12 +103,12 @@ public:
 
     /// Takes all progress locks, or none.
     /// @return false if the time `deadline_ns` of now_ns() has passed, or a lane is abandoned
-    [[nodiscard]] bool try_take_all_locks(std::uint64_t deadline_ns) noexcept;
-    /// As try_take_all_locks(), without a deadline, for an external caller, which must call MPI
+    [[nodiscard]] bool try_acquire_all_locks(std::uint64_t deadline_ns) noexcept;
+    /// As try_acquire_all_locks(), without a deadline, for an external caller, which must call MPI
     /// itself. Not in a progress call.
     /// @return false if a lane is abandoned: then no thread calls MPI for these lanes any more
-    bool take_all_locks() noexcept { return try_take_all_locks(UINT64_MAX); }
-    void give_back_all_locks() noexcept;
+    bool acquire_all_locks() noexcept { return try_acquire_all_locks(UINT64_MAX); }
+    void release_all_locks() noexcept;
 
     // With all progress locks ---------------------------------------------------------------------
 

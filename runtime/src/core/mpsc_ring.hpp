@@ -29,8 +29,8 @@ public:
     explicit mpsc_ring(std::size_t capacity, bool has_heavy_barrier = false)
         : mask_(capacity - 1), cells_(std::make_unique<cell[]>(capacity)),
           bias_owner_(has_heavy_barrier ? nobody_yet : nobody), limit_(capacity),
-          given_back_every_(capacity / parts_given_back) {
-        COMMTASK_ASSERT(capacity >= parts_given_back && (capacity & mask_) == 0);
+          published_every_(capacity / parts_published) {
+        COMMTASK_ASSERT(capacity >= parts_published && (capacity & mask_) == 0);
     }
 
     /// Any thread. Waits while the ring is full. Items of threads in a happens-before relation keep
@@ -124,18 +124,20 @@ public:
 
     /// The consumer only. Makes all free cells available to submitters. Called before the worker
     /// waits, and when a submitter may be waiting.
-    void give_back_all() noexcept { taken_.store(head_.load(std::memory_order_relaxed), std::memory_order_release); }
+    void publish_free_cells() noexcept {
+        taken_.store(head_.load(std::memory_order_relaxed), std::memory_order_release);
+    }
 
 private:
     /// The consumer publishes free cells after each quarter of the ring, so a submitter reads the
     /// consumer's line at most this often per lap.
-    static constexpr std::size_t parts_given_back = 4;
+    static constexpr std::size_t parts_published = 4;
 
     void advance(std::uint64_t head) noexcept {
         head_.store(head + 1, std::memory_order_relaxed);
         // release: partner of the acquire in raise_limit(); submitters may reuse the cells up to
         // this one.
-        if (((head + 1) & (given_back_every_ - 1)) == 0) taken_.store(head + 1, std::memory_order_release);
+        if (((head + 1) & (published_every_ - 1)) == 0) taken_.store(head + 1, std::memory_order_release);
     }
 
     struct alignas(cache_line_bytes) cell {
@@ -239,7 +241,7 @@ private:
     // The worker's lines.
     alignas(cache_line_bytes) std::atomic<std::uint64_t> taken_{0};
     alignas(cache_line_bytes) std::atomic<std::uint64_t> head_{0};
-    const std::size_t given_back_every_;
+    const std::size_t published_every_;
 };
 
 } // namespace commtask::detail

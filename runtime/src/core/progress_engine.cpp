@@ -185,7 +185,7 @@ bool progress_engine::start_submitted() noexcept {
 /// Blocks forever if the lane is abandoned. No other thread waits for the calling thread.
 void progress_engine::wait_if_abandoned() noexcept {
     if (!lock.is_abandoned()) return;
-    lock.give_back(); // No thread can take an abandoned lock.
+    lock.release(); // No thread can take an abandoned lock.
     for (const std::atomic<std::uint32_t> never{0};;) sleep_while_equal(never, 0, -1);
 }
 

@@ -19,9 +19,9 @@ namespace commtask::detail {
 class progress_lock {
 public:
     /// @return false if a thread has the lock, or the lock is abandoned
-    [[nodiscard]] bool try_take() noexcept {
+    [[nodiscard]] bool try_acquire() noexcept {
         std::uintptr_t holder = nobody;
-        // acquire: partner of the release in give_back(); what the last holder wrote is visible.
+        // acquire: partner of the release in release(); what the last holder wrote is visible.
         // The loads are in this order since the last holder may have abandoned the lock before it
         // gave the lock back.
         const bool has_it =
@@ -31,7 +31,7 @@ public:
         return has_it;
     }
     /// Called by the holder.
-    void give_back() noexcept {
+    void release() noexcept {
         --n_mine();
         holder_.store(nobody, std::memory_order_release);
     }
@@ -44,7 +44,7 @@ public:
     /// @return false while a thread has the lock; true once no thread can take it any more
     [[nodiscard]] bool try_close() noexcept {
         std::uintptr_t holder = nobody;
-        // acquire: partner of the release in give_back(); the last holder's accesses are over.
+        // acquire: partner of the release in release(); the last holder's accesses are over.
         return holder_.compare_exchange_strong(holder, closed, std::memory_order_acquire) || holder == closed;
     }
 
@@ -64,14 +64,14 @@ public:
     }
 
     /// Takes the lock for an external caller, with priority: the progress thread soon gives it up.
-    /// Not in a progress call. Undone by give_back().
+    /// Not in a progress call. Undone by release().
     /// @return false if the lock is abandoned
-    bool take_first() noexcept { return try_take_first(UINT64_MAX); }
+    bool acquire_first() noexcept { return try_acquire_first(UINT64_MAX); }
 
-    /// As take_first(), with a deadline.
+    /// As acquire_first(), with a deadline.
     /// @return false if the time `deadline_ns` of now_ns() has passed, or the lock is abandoned
-    [[nodiscard]] bool try_take_first(std::uint64_t deadline_ns) noexcept {
-        if (try_take()) return true;
+    [[nodiscard]] bool try_acquire_first(std::uint64_t deadline_ns) noexcept {
+        if (try_acquire()) return true;
         n_callers_.fetch_add(1, std::memory_order_relaxed);
         bool has_it = false;
         for (unsigned i = 1; !has_it; ++i) {
@@ -80,7 +80,7 @@ public:
                 if (is_abandoned() || now_ns() >= deadline_ns) break;
                 sched_yield();
             }
-            has_it = try_take();
+            has_it = try_acquire();
         }
         n_callers_.fetch_sub(1, std::memory_order_relaxed);
         return has_it;

@@ -24,7 +24,7 @@ task* submission_queue::take_overflow() noexcept {
 
 void submission_queue::make_room() noexcept {
     if (task* const earlier = take_next()) early_.push(*earlier);
-    give_back_all();
+    publish_free_cells();
 }
 
 } // namespace commtask::detail

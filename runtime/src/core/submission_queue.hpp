@@ -75,7 +75,7 @@ public:
     /// continue.
     void make_room() noexcept;
     /// Makes all free cells available to submitters. Called before the worker waits.
-    void give_back_all() noexcept { ring_.give_back_all(); }
+    void publish_free_cells() noexcept { ring_.publish_free_cells(); }
 
     /// Whether tasks were taken out of the ring or the overflow list, and not yet returned by
     /// take(). Only the thread with the progress lock sees these tasks.

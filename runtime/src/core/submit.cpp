@@ -69,26 +69,26 @@ bool lane::try_start_here() noexcept {
         return false;
     // Another submitter keeps the lock only for a short time: to wait for it costs less than to
     // wake the worker.
-    for (unsigned n_tries = 0; engine.lock.has_callers() || !engine.lock.try_take(); ++n_tries) {
+    for (unsigned n_tries = 0; engine.lock.has_callers() || !engine.lock.try_acquire(); ++n_tries) {
         if (n_tries == tuning::steps_in_a_row || engine.lock.is_mine()) return false;
         pause_briefly();
     }
-    return start_and_give_back();
+    return start_and_release();
 }
 
 void lane::start_posted(const task& which, std::uint64_t deadline_ns) noexcept {
     if (this_caller.engine != nullptr || this_caller.waits_are_refused || engine.lock.is_mine()) return;
-    bool has_lock = engine.lock.try_take_first(deadline_ns);
+    bool has_lock = engine.lock.try_acquire_first(deadline_ns);
     while (has_lock) {
         bool is_left = false;
-        if (!start_and_give_back(&which, &is_left)) wake_up.wake();
+        if (!start_and_release(&which, &is_left)) wake_up.wake();
         if (!is_left) return;
         // More tasks are left than one call starts, or the worker must start an earlier task. The
         // worker would let an external caller go first, so this thread does not wait as one.
         do {
             if (engine.lock.is_abandoned() || now_ns() >= deadline_ns) return;
             sched_yield();
-            has_lock = engine.lock.try_take();
+            has_lock = engine.lock.try_acquire();
         } while (!has_lock);
     }
 }
@@ -97,17 +97,17 @@ void lane::start_posted(const task& which, std::uint64_t deadline_ns) noexcept {
 /// @param which  null, or a task to which the caller has a reference
 /// @param is_left  set to whether `which` was neither started nor waits for something
 /// @return whether all remaining tasks are in flight; otherwise the worker must be woken
-bool lane::start_and_give_back(const task* which, bool* is_left) noexcept {
+bool lane::start_and_release(const task* which, bool* is_left) noexcept {
     const bool are_all_started = engine.start_submitted();
     if (which != nullptr) {
         *is_left = !engine.lock.is_abandoned() && (which->run.now == phase::posted || which->run.now == phase::ready);
     }
     if (engine.lock.is_abandoned()) {
-        engine.lock.give_back(); // No thread takes it.
+        engine.lock.release(); // No thread takes it.
         return true;
     }
     const bool leaves_work = engine.has_work();
-    engine.lock.give_back();
+    engine.lock.release();
     // A worker in a long wait must poll the started tasks; in a short wait it polls soon by itself.
     // A new task may come from a function that MPI called on this thread; its post has woken no
     // worker.

@@ -41,13 +41,13 @@ template <typename IsDone>
 progress_result progress_for_a_moment(lane& polled, int most_calls, IsDone&& is_done) {
     if (in_progress_call()) return progress_result::refused;
     const bool has_lock = polled.engine.lock.is_mine();
-    if (!has_lock && (polled.engine.lock.has_callers() || !polled.engine.lock.try_take()))
+    if (!has_lock && (polled.engine.lock.has_callers() || !polled.engine.lock.try_acquire()))
         return progress_result::refused;
     bool moved = false;
     for (int i = 0; i < most_calls && !is_done(moved) && (has_lock || !polled.engine.lock.has_callers()); ++i) {
         moved = polled.engine.progress() || moved;
     }
-    if (!has_lock) polled.engine.lock.give_back();
+    if (!has_lock) polled.engine.lock.release();
     return moved ? progress_result::moved : progress_result::idle;
 }
 
@@ -71,7 +71,7 @@ bool progress_instead(lane& polled, std::uint64_t still_ns, std::uint64_t deadli
     };
     if (must_leave() || !polled.engine.lock.try_claim_progress()) return false;
     bool has_moved = false;
-    if (polled.engine.lock.try_take_first(std::min(deadline_ns, now_ns() + still_ns))) {
+    if (polled.engine.lock.try_acquire_first(std::min(deadline_ns, now_ns() + still_ns))) {
         poll_limit limit{still_ns, deadline_ns};
         while (!is_done() && !must_leave()) {
             if (polled.engine.progress()) {
@@ -80,7 +80,7 @@ bool progress_instead(lane& polled, std::uint64_t still_ns, std::uint64_t deadli
             }
             if (limit.wants_clock() && limit.is_over(now_ns())) break;
         }
-        polled.engine.lock.give_back();
+        polled.engine.lock.release();
         leave_to_worker(polled);
     }
     polled.engine.lock.end_claim();

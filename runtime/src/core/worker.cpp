@@ -58,27 +58,27 @@ bool worker::timed_progress() noexcept {
 }
 
 void worker::run_reserved() noexcept {
-    if (!take_lock()) return;
+    if (!acquire_lock()) return;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.engine.lock.has_callers() && !yield_lock()) return;
         if (lane_.is_paused()) [[unlikely]] {
-            lane_.submitted.give_back_all();
-            lane_.engine.lock.give_back();
+            lane_.submitted.publish_free_cells();
+            lane_.engine.lock.release();
             run_paused();
-            if (!take_lock()) return;
+            if (!acquire_lock()) return;
         }
         if (timed_progress() || lane_.engine.has_work() || lane_.engine.must_serve_others()) continue;
         // Idle: releases the lock, so that a preempted worker does not delay external callers.
-        lane_.submitted.give_back_all();
-        lane_.engine.lock.give_back();
+        lane_.submitted.publish_free_cells();
+        lane_.engine.lock.release();
         record_idle();
         if (!spin_until_work()) {
             count_block();
             block();
         }
-        if (!take_lock()) return;
+        if (!acquire_lock()) return;
     }
-    lane_.engine.lock.give_back();
+    lane_.engine.lock.release();
 }
 
 /// Blocks until the worker is woken, `is_requested()` is true, or `limit_ns` have passed (negative:
@@ -157,10 +157,10 @@ void worker::wait_paused() noexcept {
     }
     lane_.wake_up.wait(worker_state::paused, static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns), must_go_on);
     // If another thread has the lock, that thread polls.
-    if (must_go_on() || !lane_.engine.lock.try_take()) return;
+    if (must_go_on() || !lane_.engine.lock.try_acquire()) return;
     static_cast<void>(timed_progress());
-    lane_.submitted.give_back_all();
-    lane_.engine.lock.give_back();
+    lane_.submitted.publish_free_cells();
+    lane_.engine.lock.release();
 }
 
 /// @return false if spin_ns have passed
@@ -175,8 +175,8 @@ bool worker::spin_until_work() noexcept {
 
 /// @return false if the worker must stop. The lock is not taken then: its holder may never give it
 /// back
-bool worker::take_lock() noexcept {
-    while (lane_.engine.lock.has_callers() || !lane_.engine.lock.try_take()) {
+bool worker::acquire_lock() noexcept {
+    while (lane_.engine.lock.has_callers() || !lane_.engine.lock.try_acquire()) {
         if (must_stop_.load(std::memory_order_relaxed)) return false;
         sched_yield();
     }
@@ -185,8 +185,8 @@ bool worker::take_lock() noexcept {
 
 bool worker::yield_lock() noexcept {
     lane_.engine.thread_does(activity::others_progress);
-    lane_.engine.lock.give_back();
-    return take_lock();
+    lane_.engine.lock.release();
+    return acquire_lock();
 }
 
 /// Polls, unless another thread has made progress since the last turn and nothing needs this
@@ -199,13 +199,13 @@ worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
     const bool others_polled = lane_.engine.approx_progress_calls() != n_calls_known;
     if (others_polled && !must_poll) {
         found.others_progress = true;
-    } else if (!lane_.engine.lock.try_take()) {
+    } else if (!lane_.engine.lock.try_acquire()) {
         found.lock_is_taken = true;
     } else {
         found.moved = timed_progress() || is_woken;
         if (!found.moved && lane_.engine.must_serve_others()) lane_.engine.serve_windows();
-        lane_.submitted.give_back_all();
-        lane_.engine.lock.give_back();
+        lane_.submitted.publish_free_cells();
+        lane_.engine.lock.release();
     }
     n_calls_known = lane_.engine.approx_progress_calls();
     found.has_work = lane_.engine.approx_has_work() || lane_.engine.must_serve_others();
@@ -240,10 +240,10 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
 bool worker::poll_once_armed(std::uint64_t& n_calls_known) noexcept {
     if (lane_.node() != nullptr) lane_.node()->armed();
     // The lock's holder may start operations that no doorbell announces.
-    if (!lane_.engine.lock.try_take()) return true;
+    if (!lane_.engine.lock.try_acquire()) return true;
     const bool has_moved = timed_progress();
-    lane_.submitted.give_back_all();
-    lane_.engine.lock.give_back();
+    lane_.submitted.publish_free_cells();
+    lane_.engine.lock.release();
     n_calls_known = lane_.engine.approx_progress_calls();
     return has_moved || !is_rung_for_all();
 }

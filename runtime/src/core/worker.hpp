@@ -68,7 +68,7 @@ private:
     bool timed_progress() noexcept;
     void count_block() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
-    [[nodiscard]] bool take_lock() noexcept;
+    [[nodiscard]] bool acquire_lock() noexcept;
     [[nodiscard]] bool yield_lock() noexcept;
     void block() noexcept;
     template <typename IsRequested>
