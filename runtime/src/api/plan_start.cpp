@@ -28,7 +28,7 @@ namespace {
 [[nodiscard]] int claim(plan& started) noexcept {
     switch (started.try_start()) {
     case plan::start_status::is_running: return refuse_running(started);
-    case plan::start_status::comm_is_gone:
+    case plan::start_status::comm_was_freed:
         return refuse(COMMTASK_ERR_COMM, "a communicator of the plan was freed since the plan was recorded");
     case plan::start_status::no_memory:
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the plan's next run");

@@ -29,8 +29,8 @@ struct processor_reading {
 
 /// A lower bound of a callback's processor time: the time used since the reading, minus the time
 /// from the reading to the callback's begin.
-[[nodiscard]] constexpr std::uint64_t surely_used_ns(const processor_reading& last, std::uint64_t begin_ns,
-                                                     std::uint64_t used_at_end_ns) noexcept {
+[[nodiscard]] constexpr std::uint64_t least_used_ns(const processor_reading& last, std::uint64_t begin_ns,
+                                                    std::uint64_t used_at_end_ns) noexcept {
     const std::uint64_t used_ns = used_at_end_ns - last.used_ns;
     const std::uint64_t before_ns = begin_ns - last.at_ns;
     return used_ns > before_ns ? used_ns - before_ns : 0;
@@ -69,7 +69,7 @@ public:
         const std::uint64_t end_ns = now_ns();
         if (end_ns - begin_ns <= limit_ns_) return std::nullopt;
         last = {end_ns, processor_time_ns()};
-        const std::uint64_t used_ns = surely_used_ns(before, begin_ns, last.used_ns);
+        const std::uint64_t used_ns = least_used_ns(before, begin_ns, last.used_ns);
         return used_ns <= limit_ns_ ? std::nullopt : judge(used_ns, end_ns);
     }
 

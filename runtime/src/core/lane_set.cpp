@@ -167,14 +167,14 @@ incomplete_tasks::counts lane_set::accept_and_count(task_filter chosen) noexcept
 }
 
 void lane_set::request_reports(const char* heading) noexcept {
-    bool is_asked = false;
+    bool is_requested = false;
     for (lane& each : lanes_) {
         if (each.incomplete.approx_count() == 0) continue;
         each.request_list(heading);
-        is_asked = true;
+        is_requested = true;
     }
     // The first lane prints that no task is incomplete.
-    if (!is_asked) lanes_.front().request_list(heading);
+    if (!is_requested) lanes_.front().request_list(heading);
 }
 
 bool lane_set::are_reports_due() const noexcept {

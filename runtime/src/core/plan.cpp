@@ -176,7 +176,7 @@ plan::start_status plan::try_start() noexcept {
     if (!try_change()) return start_status::is_running;
     // The claim ends in take_turns() or take_back_start().
     start_status status = start_status::done;
-    if (!are_queues_as_recorded()) status = start_status::comm_is_gone;
+    if (!are_queues_as_recorded()) status = start_status::comm_was_freed;
     if (status == start_status::done && !is_instantiated()) {
         is_instantiated_.store(instantiate_all(next_set()), std::memory_order_relaxed);
         if (!is_instantiated()) status = start_status::no_memory;

@@ -129,7 +129,7 @@ public:
         /// change the plan until end_change().
         done,
         is_running, ///< The plan is running, or another thread changes it.
-        comm_is_gone,
+        comm_was_freed,
         no_memory,
     };
     /// Has the only locked instruction of a start. Called before the run's task is written, since

@@ -31,18 +31,18 @@ void scheduler::make_run_ready(task& run, phase from) noexcept {
     plan& recorded = plan_of(run);
     recorded.begin_run(run);
     run.run.open_parts = recorded.size() == 0 ? 1 : 2;
-    const bool is_lost = must_not_start(run);
-    const bool hands_on = !plan::starter_posts_to_other_lanes(run);
+    const bool is_canceled = must_not_start(run);
+    const bool posts_to_other_lanes = !plan::starter_posts_to_other_lanes(run);
     for (plan_member& each : recorded) {
         task& member = recorded.running_of(each);
-        const bool is_far = &each.queue->served_by->scheduled != this;
+        const bool is_on_other_lane = &each.queue->served_by->scheduled != this;
         // The starting thread has posted the member; start_run() cancels it if the run is canceled.
-        if (is_far && !hands_on) continue;
+        if (is_on_other_lane && !posts_to_other_lanes) continue;
         member.posted_ns = run.posted_ns;
         member.extras.its_turn = plan::turn_of(each);
         // The progress thread of the member's lane reads the mark.
-        if (is_lost) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed);
-        if (is_far) {
+        if (is_canceled) member.marks.fetch_or(mark_cancel, std::memory_order_relaxed);
+        if (is_on_other_lane) {
             each.queue->served_by->post(member);
         } else {
             accept(member);

@@ -137,8 +137,8 @@ void progress_engine::process_marked() noexcept {
         if ((marks & mark_cancel) != 0) scheduled_.cancel(*which);
         // The run ends in start_ready(), since the calling thread may be a submitter, which must
         // not run callbacks. An abandoned run has ended without its members.
-        const bool tells_a_run = (marks & mark_members_ended) != 0 && scheduled_.is_live(*which);
-        if (tells_a_run && --which->run.open_parts == 0) ended_at_once_.push(*which);
+        const bool ends_run = (marks & mark_members_ended) != 0 && scheduled_.is_live(*which);
+        if (ends_run && --which->run.open_parts == 0) ended_at_once_.push(*which);
         task_pool::drop(which);
         which = next;
     }

@@ -16,14 +16,14 @@ namespace commtask::detail {
 /// the next member before it posts one.
 static void post_to_other_lanes(plan& started, std::uint64_t posted_ns, bool may_wait) noexcept {
     const lane* const home = started.home()->served_by;
-    const auto is_far = [home](const plan_member& each) { return each.queue->served_by != home; };
+    const auto is_on_other_lane = [home](const plan_member& each) { return each.queue->served_by != home; };
     const auto end = started.end();
-    for (auto far = std::find_if(started.begin(), end, is_far); far != end;) {
+    for (auto far = std::find_if(started.begin(), end, is_on_other_lane); far != end;) {
         task& member = started.running_of(*far);
         member.posted_ns = posted_ns;
         member.extras.its_turn = plan::turn_of(*far);
         lane& its = *far->queue->served_by;
-        far = std::find_if(std::next(far), end, is_far);
+        far = std::find_if(std::next(far), end, is_on_other_lane);
         may_wait ? its.post(member) : its.post_without_waiting(member);
     }
 }

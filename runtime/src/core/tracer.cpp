@@ -38,7 +38,7 @@ struct tracer::thread_buffer {
     chunk* newest = nullptr;
     chunk* oldest = nullptr;
     std::uint64_t n_ids = 0;
-    std::uint64_t n_lost = 0;
+    std::uint64_t n_dropped_here = 0;
     std::uint64_t compute = 0;
     std::uint32_t thread = 0;
     std::uint32_t n_chunks = 0;    ///< The number of chunks taken so far, including reused ones.
@@ -135,8 +135,8 @@ record* tracer::take_slow(thread_buffer& of) noexcept {
     if (record* const slot = next_chunk(of)) return slot;
     // relaxed: used for statistics only.
     shared(header().n_dropped).fetch_add(1, std::memory_order_relaxed);
-    ++of.n_lost;
-    if (of.newest != nullptr) of.newest->records[0].id = of.n_lost;
+    ++of.n_dropped_here;
+    if (of.newest != nullptr) of.newest->records[0].id = of.n_dropped_here;
     return nullptr;
 }
 
@@ -150,7 +150,7 @@ record* tracer::next_chunk(thread_buffer& of) noexcept {
         fresh = of.oldest;
         of.oldest = fresh == of.newest ? nullptr : &chunks_[link_of(*fresh)];
         if (of.oldest == nullptr) of.newest = nullptr;
-        of.n_lost += trace::records_per_chunk - 1;
+        of.n_dropped_here += trace::records_per_chunk - 1;
         shared(header().n_dropped).fetch_add(trace::records_per_chunk - 1, std::memory_order_relaxed);
         std::memset(static_cast<void*>(fresh), 0, sizeof *fresh);
     }
@@ -158,7 +158,7 @@ record* tracer::next_chunk(thread_buffer& of) noexcept {
     if (of.newest != nullptr) link_of(*of.newest) = number;
     if (of.oldest == nullptr) of.oldest = fresh;
     of.newest = fresh;
-    put(fresh->records[0], {of.n_chunks++, of.n_lost, 0, {of.thread, record_type::chunk}});
+    put(fresh->records[0], {of.n_chunks++, of.n_dropped_here, 0, {of.thread, record_type::chunk}});
     of.next = &fresh->records[1];
     of.end = &fresh->records[trace::records_per_chunk];
     return of.next++;

@@ -44,18 +44,18 @@ void announcements::add(std::int32_t world_rank) noexcept {
 
 /// Starts as many announcements as there are free slots.
 void announcements::send() noexcept {
-    std::size_t n_gone = 0;
-    for (std::size_t slot = 0; slot < n_slots && n_gone < n_unsent_; ++slot) {
+    std::size_t n_started = 0;
+    for (std::size_t slot = 0; slot < n_slots && n_started < n_unsent_; ++slot) {
         int has_ended = 1;
         if (sending_[slot] != MPI_REQUEST_NULL) MPI_Test(&sending_[slot], &has_ended, MPI_STATUS_IGNORE);
         if (has_ended == 0) continue;
-        const auto rank = static_cast<std::size_t>(order_[n_gone++]);
+        const auto rank = static_cast<std::size_t>(order_[n_started++]);
         unsent_[rank] = 0;
         sent_[slot] = world_[rank].node_rank;
         MPI_Isend(&sent_[slot], 1, MPI_UINT32_T, world_[rank].leader, tag_, comm_, &sending_[slot]);
     }
-    for (std::size_t i = n_gone; i < n_unsent_; ++i) order_[i - n_gone] = order_[i];
-    n_unsent_ -= n_gone;
+    for (std::size_t i = n_started; i < n_unsent_; ++i) order_[i - n_started] = order_[i];
+    n_unsent_ -= n_started;
 }
 
 unsigned announcements::poll() noexcept {

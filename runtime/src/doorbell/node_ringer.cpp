@@ -30,7 +30,7 @@ bool node_ringer::is_rung_for(const task& which) const noexcept {
     const bool is_plain = kind.is_message() && (kind.has_send_side || kind.has_recv_side) && !kind.takes_file &&
                           !kind.takes_window && !kind.takes_message;
     if (peers == nullptr || !is_plain) return false;
-    const bool is_announced = announced_ && bells_.has_leader() && !bells_.am_leader() && !kind.has_send_side &&
+    const bool is_announced = announced_ && doorbells_.has_leader() && !doorbells_.am_leader() && !kind.has_send_side &&
                               below_.largest_message_bytes(op) > announced_bytes_;
     const auto is_rung = [&](int rank) {
         if (rank == MPI_PROC_NULL || (rank == MPI_ANY_SOURCE && (peers->are_all || is_announced))) return true;
@@ -58,7 +58,7 @@ void node_ringer::starting(const task& which) noexcept {
     if (peers == nullptr || !kind.takes_window || !kind.has_target || (which.flags() & flag_is_call) != 0) return;
     // Rings before MPI's call, which may wait for the target.
     if (const node_peers::neighbor* const target = peers->find(which.op.peer))
-        n_rung_ += bells_.ring_any(target->node_rank);
+        n_rung_ += doorbells_.ring_any(target->node_rank);
 }
 
 void node_ringer::started(task& which, bool is_gathered) noexcept {
@@ -69,7 +69,7 @@ void node_ringer::started(task& which, bool is_gathered) noexcept {
     if (const node_peers* const peers = which.queue->node.get()) {
         visit_waiting_ranks(which.op, *peers, [&](std::size_t node_rank) {
             if (!is_gathered) {
-                n_rung_ += bells_.ring(node_rank);
+                n_rung_ += doorbells_.ring(node_rank);
                 return;
             }
             to_ring_[node_rank] = 1;
@@ -83,7 +83,7 @@ void node_ringer::started_gathered() noexcept {
     if (!has_to_ring_) return;
     has_to_ring_ = false;
     for (std::size_t node_rank = 0; node_rank < to_ring_.size(); ++node_rank) {
-        if (std::exchange(to_ring_[node_rank], 0) != 0) n_rung_ += bells_.ring(node_rank);
+        if (std::exchange(to_ring_[node_rank], 0) != 0) n_rung_ += doorbells_.ring(node_rank);
     }
 }
 
@@ -94,7 +94,7 @@ void node_ringer::ended(const task& which) noexcept {
     commtask_op op = which.op;
     // The source of the received message.
     if (op.source == MPI_ANY_SOURCE && which.result.error == 0) op.source = which.result.source;
-    visit_waiting_ranks(op, *peers, [&](std::size_t node_rank) { n_rung_ += bells_.ring(node_rank); });
+    visit_waiting_ranks(op, *peers, [&](std::size_t node_rank) { n_rung_ += doorbells_.ring(node_rank); });
 }
 
 void node_ringer::polled() noexcept {
@@ -102,7 +102,7 @@ void node_ringer::polled() noexcept {
 }
 
 void node_ringer::armed() noexcept {
-    if (announced_ && bells_.has_leader()) static_cast<void>(bells_.ring_leader());
+    if (announced_ && doorbells_.has_leader()) static_cast<void>(doorbells_.ring_leader());
 }
 
 void node_ringer::announce(const task& started) noexcept {

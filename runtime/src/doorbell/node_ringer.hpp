@@ -42,9 +42,9 @@ class node_ringer final : public node_observer {
 public:
     /// @param announced_bytes  larger messages to other nodes are announced
     /// @throws std::bad_alloc
-    node_ringer(const doorbells& bells, const transport& below, std::size_t lane, std::int64_t announced_bytes)
-        : bells_(bells), below_(below), lane_(lane), announced_bytes_(announced_bytes),
-          to_ring_(bells.world_ranks().size()) {}
+    node_ringer(const doorbells& all, const transport& below, std::size_t lane, std::int64_t announced_bytes)
+        : doorbells_(all), below_(below), lane_(lane), announced_bytes_(announced_bytes),
+          to_ring_(all.world_ranks().size()) {}
     node_ringer(const node_ringer&) = delete;
     node_ringer& operator=(const node_ringer&) = delete;
     ~node_ringer() = default;
@@ -65,7 +65,7 @@ public:
     }
     void armed() noexcept override;
     [[nodiscard]] bool must_listen() const noexcept override {
-        return lane_ == 0 && bells_.am_leader() && bells_.is_any_armed();
+        return lane_ == 0 && doorbells_.am_leader() && doorbells_.is_any_armed();
     }
     [[nodiscard]] std::uint64_t n_rung() const noexcept override { return n_rung_; }
 
@@ -74,7 +74,7 @@ private:
     void announce(const task& started) noexcept;
     void count_in_flight(const task& which, std::uint32_t by) noexcept;
 
-    const doorbells& bells_;
+    const doorbells& doorbells_;
     const transport& below_;
     const std::size_t lane_;
     const std::int64_t announced_bytes_;

@@ -14,7 +14,7 @@
 
 namespace commtask::detail {
 
-std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator, const doorbells& bells,
+std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator, const doorbells& all,
                                            bool announces_remote) noexcept {
     try {
         auto made = std::make_unique<node_peers>();
@@ -27,7 +27,7 @@ std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunica
         if (code != MPI_SUCCESS || !read_ranks_in(MPI_COMM_WORLD, others.group, in_world)) return {};
         made->are_all = true;
         if (announces_remote) made->remote_ranks.assign(in_world.size(), -1);
-        const std::vector<int>& node = bells.world_ranks();
+        const std::vector<int>& node = all.world_ranks();
         for (std::size_t rank = 0; rank < in_world.size(); ++rank) {
             if (static_cast<int>(rank) == me) continue;
             const auto found = std::ranges::lower_bound(node, in_world[rank]);

@@ -16,7 +16,7 @@ namespace commtask::detail {
 /// Called on the progress thread, while MPI errors are returned as codes.
 /// @param announces_remote  whether messages to other nodes are announced
 /// @return null if MPI fails or there is no memory: then the communicator has no doorbells
-[[nodiscard]] std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator,
-                                                         const doorbells& bells, bool announces_remote) noexcept;
+[[nodiscard]] std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator, const doorbells& all,
+                                                         bool announces_remote) noexcept;
 
 } // namespace commtask::detail
