@@ -30,11 +30,39 @@ RETIRED = {
     "standing receive": "active-message handler",
     "whoever": "the name of the actor",
 }
+# Folders that are also free of words which other folders still use, or use in their plain sense.
+CORE = tuple(f"runtime/src/{folder}/" for folder in ("base", "core", "doorbell", "node"))
+RETIRED_IN_CORE = {
+    "answer": "result",
+    "bell": "doorbell",
+    "company": "other threads",
+    "drive": "make progress",
+    "driven": "polled",
+    "gate": "use count",
+    "give up": "abandon",
+    "given up": "abandoned",
+    "gives up": "abandons",
+    "handoff": "MPSC list",
+    "inbox": "MPSC ring",
+    "left behind": "abandoned",
+    "look": "poll",
+    "patience": "limit",
+    "place": "position",
+    "sentence": "message",
+    "waiting room": "wait queue",
+}
 # Uses of these words that are the field's own.
-ALLOWED = re.compile(r"(?:gcc's|clang's|compiler|linker|device)\s+drivers?", re.I)
-# Longer terms first, since some begin with a shorter one. A line may end between two words.
-WORD = re.compile(r"(?<![\w-])(" + "|".join(word.replace(" ", r"\s+") for word in sorted(RETIRED, key=len, reverse=True))
-                  + r")s?(?![\w-])", re.I)
+ALLOWED = re.compile(r"(?:gcc's|clang's|compiler|linker|device)\s+drivers?|\bin\s+place\s+of\b|\bOpenMP\s+places\b", re.I)
+
+
+def pattern_of(words):
+    """Finds the words and their plurals. Longer terms come first, since some begin with a shorter one; a line may end inside one."""
+    return re.compile(r"(?<![\w-])(" + "|".join(word.replace(" ", r"\s+") for word in sorted(words, key=len, reverse=True))
+                      + r")s?(?![\w-])", re.I)
+
+
+#: Folders, their retired words, and the pattern of these words.
+RETIRED_BY_FOLDER = tuple((folders, words, pattern_of(words)) for folders, words in ((DONE, RETIRED), (CORE, RETIRED_IN_CORE)))
 CPP = (".c", ".h", ".cpp", ".hpp", ".h.in", ".def")
 CODE_IN_PAGE = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.S | re.M)
 # A mark begins a comment only after white space, since ${#list[@]} is code, and not in a string: the
@@ -74,9 +102,10 @@ def check_words(file):
     if not file.path.startswith(DONE):
         return
     prose = ALLOWED.sub(lambda use: blank(use[0]), prose_of(file))
-    for found in WORD.finditer(prose):
-        word = " ".join(found[1].lower().split())
-        yield prose.count("\n", 0, found.start()) + 1, f"'{word}' is no term of the field: {RETIRED[word]}"
+    for folders, retired, pattern in RETIRED_BY_FOLDER:
+        for found in pattern.finditer(prose) if file.path.startswith(folders) else ():
+            word = " ".join(found[1].lower().split())
+            yield prose.count("\n", 0, found.start()) + 1, f"'{word}' is no term of the field: {retired[word]}"
 
 
 RULES = {"words": check_words}

@@ -32,7 +32,7 @@ int team_size() {
     return size;
 }
 
-rank_place place_of(const cpu_set& all) {
+rank_placement place_of(const cpu_set& all) {
     const int worker = all.members().back();
     return {.lane_cpus = {worker}, .all_cpus = all, .compute_cpus = all - cpu_set{worker}};
 }
@@ -43,7 +43,7 @@ rank_place place_of(const cpu_set& all) {
 }
 
 void narrow_before_openmp() {
-    const rank_place place = place_of(process_cpus());
+    const rank_placement place = place_of(process_cpus());
     const process_narrowing narrowing{place.all_cpus, place.compute_cpus};
     if (openmp_started_too_early(place)) leave(false, "no warning");
     if (team_size() != place.compute_cpus.size()) leave(false, "as many threads as compute CPUs");
@@ -57,7 +57,7 @@ void narrow_between_a_setting_and_the_first_region() {
 
 void narrow_after_openmp() {
     team_size();
-    const rank_place place = place_of(process_cpus());
+    const rank_placement place = place_of(process_cpus());
     const process_narrowing narrowing{place.all_cpus, place.compute_cpus};
     leave(openmp_started_too_early(place).has_value(), "a warning");
 }
@@ -67,7 +67,7 @@ void find_all_cpus_from_a_bound_thread() {
     team_size();
     if (thread_cpus().value().size() != 1) leave(false, "OMP_PROC_BIND binds the main thread to one CPU");
     if (!(process_cpus() == all)) leave(false, "the CPUs of the process are still known");
-    const rank_place place = place_of(all);
+    const rank_placement place = place_of(all);
     bool is_bound = false;
     std::thread{[&] { is_bound = !bind_worker(place, 0) && thread_cpus() == cpu_set{place.lane_cpus[0]}; }}.join();
     leave(is_bound, "a worker from a bound thread reaches its CPU");

@@ -139,7 +139,7 @@ TEST_F(Affinity, ChangesNothingWhereThereIsNothingToTakeAway) {
 }
 
 TEST_F(Affinity, BindsAWorkerToItsCpuWhereverItWasStarted) {
-    rank_place place{.lane_cpus = {rest_.first()}, .all_cpus = all_, .compute_cpus = all_ - cpu_set{rest_.first()}};
+    rank_placement place{.lane_cpus = {rest_.first()}, .all_cpus = all_, .compute_cpus = all_ - cpu_set{rest_.first()}};
     EXPECT_FALSE(set_thread_cpus(first_)); // as an OpenMP thread under OMP_PROC_BIND would be
     std::thread{[&] {
         EXPECT_EQ(kernel_mask(), first_);
@@ -149,7 +149,7 @@ TEST_F(Affinity, BindsAWorkerToItsCpuWhereverItWasStarted) {
 }
 
 TEST_F(Affinity, GivesASharingWorkerAllComputeCpusInsteadOfItsCreatorsBinding) {
-    const rank_place place{.lane_cpus = {no_cpu}, .all_cpus = all_, .compute_cpus = all_};
+    const rank_placement place{.lane_cpus = {no_cpu}, .all_cpus = all_, .compute_cpus = all_};
     EXPECT_FALSE(set_thread_cpus(first_));
     std::thread{[&] {
         EXPECT_FALSE(bind_worker(place, 0));
@@ -158,7 +158,7 @@ TEST_F(Affinity, GivesASharingWorkerAllComputeCpusInsteadOfItsCreatorsBinding) {
 }
 
 TEST_F(Affinity, SaysNothingOfOpenMpInAProcessWithoutIt) {
-    const rank_place place{.lane_cpus = {first_.first()}, .all_cpus = all_, .compute_cpus = rest_};
+    const rank_placement place{.lane_cpus = {first_.first()}, .all_cpus = all_, .compute_cpus = rest_};
     EXPECT_FALSE(openmp_started_too_early(place));
 }
 

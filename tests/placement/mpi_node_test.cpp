@@ -42,10 +42,10 @@ TEST_F(NodeExchange, GivesEveryRankTheSameMapAndNoCpuTwoWorkers) {
     const config settings;
     const node_map map = collective_map_node(comm_, settings, process_cpus());
     ASSERT_FALSE(map.failure) << *map.failure;
-    ASSERT_EQ(map.places.size(), static_cast<std::size_t>(n_ranks_));
+    ASSERT_EQ(map.placements.size(), static_cast<std::size_t>(n_ranks_));
     std::string as_text;
     std::set<int> used;
-    for (const rank_place& place : map.places) {
+    for (const rank_placement& place : map.placements) {
         const int cpu = place.lane_cpus.at(0);
         EXPECT_TRUE(cpu == no_cpu || used.insert(cpu).second);
         as_text += std::to_string(cpu) + ' ' + place.compute_cpus.text() + ' ' + place.reason + '\n';
@@ -70,9 +70,9 @@ TEST_F(NodeExchange, SharesWhenTheOthersAreNotKnown) {
     MPI_Errhandler_free(&self_handler);
     ASSERT_TRUE(map.failure);
     EXPECT_NE(map.failure->find("MPI_Comm_split_type failed: "), std::string::npos) << *map.failure;
-    ASSERT_EQ(map.places.size(), 1U);
-    EXPECT_EQ(map.places[0].lane_cpus.at(0), no_cpu);
-    EXPECT_EQ(map.places[0].idle, idle_policy::shared);
+    ASSERT_EQ(map.placements.size(), 1U);
+    EXPECT_EQ(map.placements[0].lane_cpus.at(0), no_cpu);
+    EXPECT_EQ(map.placements[0].idle, idle_policy::shared);
 }
 
 lane_stats counters_of(int rank) {

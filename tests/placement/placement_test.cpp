@@ -23,11 +23,11 @@ rank_request on(const std::string& cpus, const std::string& core = "auto", idle_
 }
 
 /// What must hold for every map without errors.
-void expect_promises(const std::vector<rank_request>& requests, const std::vector<rank_place>& places) {
+void expect_promises(const std::vector<rank_request>& requests, const std::vector<rank_placement>& places) {
     ASSERT_EQ(places.size(), requests.size());
     std::set<int> used;
     for (std::size_t rank = 0; rank < places.size(); ++rank) {
-        const rank_place& place = places[rank];
+        const rank_placement& place = places[rank];
         EXPECT_FALSE(place.reason.empty());
         EXPECT_NE(place.idle, idle_policy::automatic);
         EXPECT_FALSE(place.compute_cpus.is_empty()) << place.reason;
@@ -37,25 +37,26 @@ void expect_promises(const std::vector<rank_request>& requests, const std::vecto
             EXPECT_TRUE(used.insert(cpu).second) << "CPU " << cpu << " has two workers";
             EXPECT_TRUE(requests[rank].cpus.contains(cpu)) << place.reason;
             if (requests[rank].core != "auto") continue;
-            for (const rank_place& other : places)
+            for (const rank_placement& other : places)
                 EXPECT_FALSE(other.compute_cpus.contains(cpu)) << place.reason << " / " << other.reason;
         }
     }
 }
 
-std::vector<rank_place> map(const std::string& machine, const std::vector<rank_request>& requests) {
+std::vector<rank_placement> map(const std::string& machine, const std::vector<rank_request>& requests) {
     const node_shape node = synthetic_node_shape(machine);
     EXPECT_FALSE(node.cores.empty()) << machine;
     auto places = place_ranks(node, requests);
     bool has_error = false;
-    for (const rank_place& place : places) has_error |= place.error.has_value();
+    for (const rank_placement& place : places) has_error |= place.error.has_value();
     if (!has_error) expect_promises(requests, places);
     return places;
 }
 
-std::vector<int> workers(const std::vector<rank_place>& places) {
+std::vector<int> workers(const std::vector<rank_placement>& places) {
     std::vector<int> result;
-    for (const rank_place& place : places) result.insert(result.end(), place.lane_cpus.begin(), place.lane_cpus.end());
+    for (const rank_placement& place : places)
+        result.insert(result.end(), place.lane_cpus.begin(), place.lane_cpus.end());
     return result;
 }
 
@@ -71,7 +72,7 @@ TEST(Placement, OneRankOnTwoCoresTakesTheLastOne) {
 TEST(Placement, TwoUnboundRanksOnTwoCoresShareAndSayWhy) {
     const auto places = map("core:2 pu:1", {on("0-1"), on("0-1")});
     EXPECT_THAT(workers(places), ElementsAre(no_cpu, no_cpu));
-    for (const rank_place& place : places) {
+    for (const rank_placement& place : places) {
         EXPECT_EQ(place.compute_cpus, cpu_set({0, 1}));
         EXPECT_EQ(place.idle, idle_policy::shared);
         EXPECT_FALSE(place.is_warning) << "the machine has no more";
@@ -104,7 +105,7 @@ TEST(Placement, FourBoundRanksOnSixteenCoresTakeOneOfTheirOwn) {
 TEST(Placement, FourUnboundRanksOnSixteenCoresAreSpread) {
     const auto places = map("core:16 pu:1", {on("0-15"), on("0-15"), on("0-15"), on("0-15")});
     EXPECT_THAT(workers(places), ElementsAre(3, 7, 11, 15));
-    for (const rank_place& place : places) {
+    for (const rank_placement& place : places) {
         EXPECT_EQ(place.compute_cpus.text(), "0-2,4-6,8-10,12-14") << "no rank computes on any rank's worker";
         EXPECT_EQ(place.idle, idle_policy::reserved);
     }
@@ -113,7 +114,7 @@ TEST(Placement, FourUnboundRanksOnSixteenCoresAreSpread) {
 TEST(Placement, EightUnboundRanksOnSixteenCoresStillFitAndNineDoNot) {
     EXPECT_EQ(map("core:16 pu:1", std::vector(8, on("0-15")))[0].idle, idle_policy::reserved);
     const auto crowded = map("core:16 pu:1", std::vector(9, on("0-15")));
-    for (const rank_place& place : crowded) {
+    for (const rank_placement& place : crowded) {
         EXPECT_EQ(place.idle, idle_policy::shared);
         EXPECT_EQ(place.compute_cpus.size(), 16);
     }
@@ -273,7 +274,7 @@ TEST(Placement, KeepsItsPromisesForRandomMachinesAndBindings) {
 
 TEST(Placement, FitsALargeNodeInReasonableTime) {
     const auto places = map("package:2 core:64 pu:2", std::vector(64, on("0-255")));
-    for (const rank_place& place : places) EXPECT_EQ(place.idle, idle_policy::reserved);
+    for (const rank_placement& place : places) EXPECT_EQ(place.idle, idle_policy::reserved);
 }
 
 TEST(Placement, KeepsARequestThroughItsText) {

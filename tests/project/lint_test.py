@@ -107,6 +107,13 @@ class Words(unittest.TestCase):
         for code in (f'{self.WORD} = "# {self.WORD}"', f"echo ${{#{self.WORD}[@]}}"):
             self.assertEqual(self.broken("plugins/mpi/generate.py", code + "\n"), [], code)
 
+    def test_a_word_may_be_retired_in_some_folders_only(self):
+        comment = HEAD + "// The bell.\n"
+        found = self.broken("runtime/src/core/a.cpp", comment)
+        self.assertEqual([message for _, message in found], ["'bell' is no term of the field: doorbell"])
+        self.assertEqual(self.broken(self.CODE, comment), [])
+        self.assertEqual(self.broken("runtime/src/core/a.cpp", HEAD + "// In place of a worker.\n"), [])
+
     def test_a_page_is_checked_outside_its_code(self):
         self.assertEqual(len(self.broken("docs/a.md", f"The {self.WORD}.\n")), 1)
         self.assertEqual(self.broken("docs/a.md", f"`{self.WORD}`\n\n```c\n{self.WORD}();\n```\n"), [])

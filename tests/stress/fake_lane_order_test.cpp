@@ -112,7 +112,7 @@ private:
         commtask_op op =
             commtask_op_send(nullptr, number, MPI_Datatype{}, stream, thread_ * n_streams + stream, MPI_Comm{});
         comm_queue* queue = nullptr;
-        ASSERT_EQ(spread_.choose(op, queue), comm_striping::answer::goes);
+        ASSERT_EQ(spread_.choose(op, queue), comm_striping::choice::ok);
         task& made = *task_pool::acquire();
         made.begin_operation(op, *queue, flag_has_extras, 2);
         made.extras = {};
@@ -215,7 +215,7 @@ protected:
     /// Where a message of this rank goes; -1: it has no way, -2: it stays on its communicator.
     [[nodiscard]] int way_of(const comm_striping& spread, const commtask_op& op) const {
         comm_queue* chosen = nullptr;
-        if (spread.choose(op, chosen) != comm_striping::answer::goes) return -1;
+        if (spread.choose(op, chosen) != comm_striping::choice::ok) return -1;
         return chosen == nullptr ? -2 : static_cast<int>(std::ranges::find(over_, chosen) - over_.begin());
     }
     [[nodiscard]] comm_striping seen_by(int rank, bool no_any_source, bool no_any_tag) const {

@@ -43,9 +43,9 @@ TEST(QuietLanes, AreNotQuietWhileATaskGoesToAndFro) {
             drivers[which] = std::thread([&, which] {
                 lane& mine = bench.lanes()[which];
                 while (!is_over.load()) {
-                    if (!mine.engine.lock.try_take()) continue;
+                    if (!mine.engine.lock.try_acquire()) continue;
                     while (mine.engine.progress()) {}
-                    mine.engine.lock.give_back();
+                    mine.engine.lock.release();
                     std::this_thread::
                         yield(); // the next step is the other driver's, which beside load may have no core
                 }

@@ -16,10 +16,10 @@ constexpr std::uint64_t ms = 1'000'000;
 TEST(CallbackGuard, CountsOnlyWhatTheCallbackMustHaveUsedItself) {
     const processor_reading read{.at_ns = 100 * ms, .used_ns = 7 * ms};
     // Read when it began: all that was used since is its own.
-    EXPECT_EQ(surely_used_ns(read, 100 * ms, 12 * ms), 5 * ms);
+    EXPECT_EQ(least_used_ns(read, 100 * ms, 12 * ms), 5 * ms);
     // Read 2 ms before: as much may be another's.
-    EXPECT_EQ(surely_used_ns(read, 102 * ms, 12 * ms), 3 * ms);
-    EXPECT_EQ(surely_used_ns(read, 150 * ms, 12 * ms), 0U);
+    EXPECT_EQ(least_used_ns(read, 102 * ms, 12 * ms), 3 * ms);
+    EXPECT_EQ(least_used_ns(read, 150 * ms, 12 * ms), 0U);
 }
 
 TEST(CallbackGuard, ReadsTheProcessorsClockOnceInAnEighthOfTheLimit) {
@@ -39,7 +39,7 @@ TEST(CallbackGuard, NamesOneThatUsesTheProcessorAndCountsTheNext) {
     const auto found = guard.run(use);
     ASSERT_TRUE(found);
     EXPECT_GE(found->used_ns, 2 * ms);
-    EXPECT_EQ(found->n_unsaid, 0U);
+    EXPECT_EQ(found->n_suppressed, 0U);
 }
 
 TEST(CallbackGuard, ForgivesTimeThatOthersHadTheProcessor) {

@@ -218,10 +218,10 @@ TEST_F(NodeRinger, KnowsThatNobodyRingsForAMessageToAnotherNode) {
 
 TEST_F(NodeRinger, KnowsNothingInFlightAnyMoreOnceATaskWasGivenUp) {
     static_cast<void>(post_to(2));
-    bench_->the_lane().ending.give_up(any_task);
+    bench_->the_lane().ending.abandon(any_task);
     static_cast<void>(post_to(0));
     EXPECT_TRUE(ringer_.is_rung_for_all());
-    bench_->the_lane().ending.give_up(any_task);
+    bench_->the_lane().ending.abandon(any_task);
     EXPECT_FALSE(ringer_.is_rung_for_all()) << "nothing is in flight";
 }
 
@@ -282,7 +282,7 @@ TEST_P(NodeFarReceive, IsRungForWhereAnotherRankIsTheLeader) {
     node_ringer ringer{bells, below, 0, 100};
     ringer.announce_by(std::make_unique<slow_announcer>(n_polls, n_added));
     auto peers = std::make_unique<node_peers>();
-    peers->far_ranks = {-1, -1, 7, -1};
+    peers->remote_ranks = {-1, -1, 7, -1};
     bench_->queue(0).node = std::move(peers);
     task& received = bench_->make();
     received.op.kind = COMMTASK_OP_RECV;
@@ -309,9 +309,9 @@ TEST_F(NodeRinger, WaitsArmedAndIsRung) {
         sent->op.peer = 0;
         bench_->the_lane().post(*sent);
         ASSERT_TRUE(comes_true([&] { return mine_.my_word(0) == wakeup::of(worker_state::armed); }));
-        ASSERT_TRUE(comes_true([&] { return bench_->the_lane().engine.lock.try_take(); }));
+        ASSERT_TRUE(comes_true([&] { return bench_->the_lane().engine.lock.try_acquire(); }));
         bench_->carrier().land(*sent);
-        bench_->the_lane().engine.lock.give_back();
+        bench_->the_lane().engine.lock.release();
         static_cast<void>(neighbors_.ring(0)); // it may be between two waits
         EXPECT_TRUE(comes_true([&] { return sent->life.state() == task_state::completed; }));
     }

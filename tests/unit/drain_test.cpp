@@ -14,8 +14,8 @@ constexpr std::uint64_t second_ns = 1'000'000'000;
 TEST(Drain, WaitsAMomentForSignalsWhereNothingIsAtWork) {
     drain_limit patience{30 * second_ns};
     EXPECT_FALSE(patience.is_over({100 * second_ns, 5, false}));
-    EXPECT_FALSE(patience.is_over({100 * second_ns + tuning::patience_at_the_end_ns - 1, 5, false}));
-    EXPECT_TRUE(patience.is_over({100 * second_ns + tuning::patience_at_the_end_ns, 5, false}));
+    EXPECT_FALSE(patience.is_over({100 * second_ns + tuning::longest_stall_ns - 1, 5, false}));
+    EXPECT_TRUE(patience.is_over({100 * second_ns + tuning::longest_stall_ns, 5, false}));
 }
 
 TEST(Drain, WaitsForTheUsersLimitWhereSomethingIsAtWork) {
@@ -36,7 +36,7 @@ TEST(Drain, WithoutALimitWaitsForEverOnlyForWhatIsAtWork) {
     EXPECT_FALSE(patience.is_over({0, 0, true}));
     EXPECT_FALSE(patience.is_over({86400 * second_ns, 0, true}));
     EXPECT_FALSE(patience.is_over({86400 * second_ns, 0, false}));
-    EXPECT_TRUE(patience.is_over({86400 * second_ns + tuning::patience_at_the_end_ns, 0, false}));
+    EXPECT_TRUE(patience.is_over({86400 * second_ns + tuning::longest_stall_ns, 0, false}));
 }
 
 TEST(Drain, GivesWhatACallbackHandedOnAMomentAfterALongOne) {
@@ -44,7 +44,7 @@ TEST(Drain, GivesWhatACallbackHandedOnAMomentAfterALongOne) {
     EXPECT_FALSE(patience.is_over({0, 1, true}));
     EXPECT_FALSE(patience.is_over({5 * second_ns, 1, true}));
     EXPECT_FALSE(patience.is_over({5 * second_ns + second_ns / 10, 1, false}));
-    EXPECT_TRUE(patience.is_over({5 * second_ns + tuning::patience_at_the_end_ns, 1, false}));
+    EXPECT_TRUE(patience.is_over({5 * second_ns + tuning::longest_stall_ns, 1, false}));
 }
 
 TEST(Drain, BeginsAnewWithEveryTaskThatEnds) {
@@ -58,11 +58,11 @@ TEST(Drain, BeginsAnewWithEveryTaskThatEnds) {
 }
 
 TEST(Drain, GivesADriverTheTimeToComeToItsTurn) {
-    drain_limit of_short_limit = drain_limit::for_a_pass(second_ns / 10);
+    drain_limit of_short_limit = drain_limit::for_progress_call(second_ns / 10);
     EXPECT_FALSE(of_short_limit.is_over({0, 7, true}));
     EXPECT_FALSE(of_short_limit.is_over({2 * second_ns - 1, 7, true}));
     EXPECT_TRUE(of_short_limit.is_over({2 * second_ns, 7, true}));
-    drain_limit of_none = drain_limit::for_a_pass(0);
+    drain_limit of_none = drain_limit::for_progress_call(0);
     EXPECT_FALSE(of_none.is_over({0, 7, true}));
     EXPECT_FALSE(of_none.is_over({86400 * second_ns, 7, true}));
 }

@@ -32,7 +32,7 @@ TEST(Ending, CallsTheCallbacksOfWhatItGivesUpAsADriver) {
     bench.post({.tag = 11, .callback = look, .argument = &seen});
     bench.post({.after = {&event}, .tag = 12, .callback = look, .argument = &seen});
     bench.run();
-    bench.the_lane().ending.give_up(any_task);
+    bench.the_lane().ending.abandon(any_task);
     EXPECT_EQ(seen.n_calls, 2);
     EXPECT_EQ(seen.n_driving, 2);
 }
@@ -48,10 +48,10 @@ TEST(Ending, LetsTheOthersGoOn) {
     task& third_in_order = bench.post({.its_turn = bench.take_turn(), .tag = 16});
     bench.run();
     EXPECT_EQ(bench.the_lane().incomplete.count(is_odd).all, 3U);
-    bench.the_lane().ending.give_up(is_odd);
+    bench.the_lane().ending.abandon(is_odd);
     bench.run();
     EXPECT_EQ(bench.the_lane().incomplete.count(is_odd).all, 0U);
-    EXPECT_EQ(state_of(flying_lost), task_state::given_up);
+    EXPECT_EQ(state_of(flying_lost), task_state::abandoned);
     for (const task* lost : {&first_in_order, &held_lost}) EXPECT_EQ(state_of(*lost), task_state::canceled);
     for (task* other : {&flying, &second_in_order, &third_in_order}) {
         EXPECT_EQ(state_of(*other), task_state::open);
@@ -91,7 +91,7 @@ TEST(Ending, AsksWhetherSomeCouldStillMoveWhateverTheOthersDo) {
     bench.run();
     EXPECT_FALSE(mine.ending.could_still_move(is_odd));
     bench.post({.tag = 14});
-    mine.engine.take_in();
+    mine.engine.accept_all();
     EXPECT_FALSE(mine.ending.could_still_move(is_odd)) << "what is ready is none of these";
     bench.carrier().land(other);
     EXPECT_TRUE(mine.ending.could_still_move(is_odd)) << "what is behind it is ready";
@@ -107,7 +107,7 @@ TEST(Ending, TakesInWhatWasPostedAndStartsNothing) {
     lane_bench bench;
     bench.post({.tag = 11});
     bench.post({.tag = testing::fake_transport::completes_at_once});
-    bench.the_lane().engine.take_in();
+    bench.the_lane().engine.accept_all();
     EXPECT_TRUE(bench.carrier().take_started().empty());
     EXPECT_EQ(bench.the_lane().incomplete.count(any_task).ready, 2U);
     EXPECT_FALSE(bench.the_lane().has_arrivals());
@@ -117,9 +117,9 @@ TEST(Ending, TakesInWhatWasPostedAndStartsNothing) {
 
 TEST(Ending, SendsExternalCallersAwayThatWaitForALaneThatWasLeft) {
     lane_bench bench;
-    ASSERT_TRUE(bench.the_lane().engine.lock.try_take());
+    ASSERT_TRUE(bench.the_lane().engine.lock.try_acquire());
     std::atomic<bool> has_lock{true};
-    std::thread caller{[&] { has_lock = bench.lanes().take_all_locks(); }};
+    std::thread caller{[&] { has_lock = bench.lanes().acquire_all_locks(); }};
     bench.the_lane().engine.abandon(); // whether the caller waits already or not
     caller.join();
     EXPECT_FALSE(has_lock);
@@ -127,11 +127,11 @@ TEST(Ending, SendsExternalCallersAwayThatWaitForALaneThatWasLeft) {
 
 TEST(Ending, LetsNobodyDriveALaneThatWasLeftAlsoWhenItsLockComesBack) {
     lane_bench bench;
-    ASSERT_TRUE(bench.the_lane().engine.lock.try_take());
+    ASSERT_TRUE(bench.the_lane().engine.lock.try_acquire());
     bench.the_lane().engine.abandon();
-    bench.the_lane().engine.lock.give_back();
-    EXPECT_FALSE(bench.the_lane().engine.lock.try_take());
-    EXPECT_FALSE(bench.lanes().take_all_locks());
+    bench.the_lane().engine.lock.release();
+    EXPECT_FALSE(bench.the_lane().engine.lock.try_acquire());
+    EXPECT_FALSE(bench.lanes().acquire_all_locks());
 }
 
 TEST(Ending, LetsAPosterGoWhoFindsNoRoomInALaneThatWasLeft) {

@@ -17,10 +17,10 @@ TEST(ExternalCallers, StartWhatWasPostedWithoutPolling) {
     lane_bench bench;
     task& first = bench.post();
     task& second = bench.post();
-    bench.the_lane().engine.take_in_and_start();
+    bench.the_lane().engine.accept_and_start();
     EXPECT_EQ(bench.carrier().take_started(), (std::vector<task*>{&first, &second}));
     bench.carrier().land(first);
-    bench.the_lane().engine.take_in_and_start();
+    bench.the_lane().engine.accept_and_start();
     EXPECT_EQ(first.life.state(), task_state::open);
     bench.run();
     EXPECT_EQ(first.life.state(), task_state::completed);
@@ -30,20 +30,20 @@ TEST(ExternalCallers, StartWhatWasPostedWithoutPolling) {
 TEST(ExternalCallers, AreLetInBeforeThreadsThatWait) {
     lane_bench bench;
     lane& shared = bench.the_lane();
-    ASSERT_TRUE(shared.engine.lock.try_take());
+    ASSERT_TRUE(shared.engine.lock.try_acquire());
     std::atomic<bool> is_in{false};
     std::thread caller{[&] {
-        shared.engine.lock.take_first();
+        shared.engine.lock.acquire_first();
         is_in = true;
     }};
     while (!shared.engine.lock.has_callers()) std::this_thread::yield();
     EXPECT_FALSE(is_in);
-    shared.engine.lock.give_back();
+    shared.engine.lock.release();
     EXPECT_EQ(progress_for_a_moment(shared, 1, [](bool) { return false; }), progress_result::refused);
     caller.join();
     EXPECT_TRUE(is_in);
     EXPECT_FALSE(shared.engine.lock.has_callers());
-    shared.engine.lock.give_back();
+    shared.engine.lock.release();
 }
 
 TEST(ExternalCallers, GetTheLockFromAReservedWorkerThatIsBusy) {
@@ -53,13 +53,13 @@ TEST(ExternalCallers, GetTheLockFromAReservedWorkerThatIsBusy) {
     {
         worker reserved{busy, {.is_reserved = true, .spin_ns = 1'000'000, .on_start = {}}};
         for (int i = 0; i < 100; ++i) {
-            busy.engine.lock.take_first();
+            busy.engine.lock.acquire_first();
             busy.engine.progress(); // the caller drives as the worker does
-            busy.engine.lock.give_back();
+            busy.engine.lock.release();
         }
-        busy.engine.lock.take_first();
+        busy.engine.lock.acquire_first();
         bench.carrier().land(open);
-        busy.engine.lock.give_back();
+        busy.engine.lock.release();
         while (open.life.state() == task_state::open) std::this_thread::yield();
     }
     EXPECT_EQ(open.life.state(), task_state::completed);
@@ -70,21 +70,21 @@ TEST(ExternalCallers, ThatKeepTheLockDoNotKeepAWorkerFromItsEnd) {
     lane& kept = bench.the_lane();
     std::atomic<bool> has_started{false};
     const worker_settings plan{.is_reserved = true, .spin_ns = 1'000, .on_start = [&] { has_started = true; }};
-    ASSERT_TRUE(kept.engine.lock.try_take());
+    ASSERT_TRUE(kept.engine.lock.try_acquire());
     {
         worker never_drives{kept, plan};
         while (!has_started.exchange(false)) std::this_thread::yield();
         never_drives.stop();
     }
-    kept.engine.lock.give_back();
+    kept.engine.lock.release();
     {
         worker drives_once{kept, plan};
         while (!has_started) std::this_thread::yield();
-        kept.engine.lock.take_first();
-        kept.wake_up.wake_surely(); // whether it sleeps already or not
+        kept.engine.lock.acquire_first();
+        kept.wake_up.wake_unconditionally(); // whether it sleeps already or not
         drives_once.stop();
     }
-    kept.engine.lock.give_back();
+    kept.engine.lock.release();
 }
 
 constexpr std::int64_t patience_ns = 20'000'000'000;
@@ -155,12 +155,12 @@ TEST(ExternalCallers, DoNotDriveInsteadWhereOthersNeedPausesOrTheLock) {
     shared.engine.lock.add_blocked_outside(1);
     EXPECT_FALSE(progress_instead(shared, patience_ns, UINT64_MAX, never));
     shared.engine.lock.add_blocked_outside(-1);
-    ASSERT_TRUE(shared.engine.lock.try_take()); // somebody blocks with it
+    ASSERT_TRUE(shared.engine.lock.try_acquire()); // somebody blocks with it
     EXPECT_FALSE(progress_instead(shared, 1'000'000, UINT64_MAX, never));
     EXPECT_FALSE(progress_instead(shared, patience_ns, now_ns() + 1'000'000, never));
     EXPECT_FALSE(shared.engine.lock.has_callers());
     EXPECT_FALSE(shared.engine.lock.has_waiter_in_progress());
-    shared.engine.lock.give_back();
+    shared.engine.lock.release();
 }
 
 } // namespace

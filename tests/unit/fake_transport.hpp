@@ -234,7 +234,7 @@ private:
         const task_state state = held.life.state();
         const bool is_kept = held.run.is_pointed_to && !held.is_event();
         const bool is_last = held.life.drop_references(1);
-        EXPECT_TRUE(is_last || is_kept || state == task_state::open || state == task_state::given_up)
+        EXPECT_TRUE(is_last || is_kept || state == task_state::open || state == task_state::abandoned)
             << "somebody keeps the slot";
         if (is_last) task_pool::release(&held);
     }

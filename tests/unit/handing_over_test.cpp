@@ -76,9 +76,9 @@ TEST(HandingOver, ACallbackThatWaitsBeginsNoPassInsideThePass) {
     };
     bench.post({.tag = fake_transport::completes_at_once, .callback = look, .argument = &bench.lanes()});
     lane& mine = bench.the_lane();
-    ASSERT_TRUE(mine.engine.lock.try_take()); // as a call of MPI's does that the program makes under commtask-run
+    ASSERT_TRUE(mine.engine.lock.try_acquire()); // as a call of MPI's does that the program makes under commtask-run
     bench.run();
-    mine.engine.lock.give_back();
+    mine.engine.lock.release();
 }
 
 } // namespace

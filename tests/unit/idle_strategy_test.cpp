@@ -45,7 +45,7 @@ TEST(IdleStrategy, IsThisTable) {
         {"another thread makes progress",
          {.now_ns = start_ns + 1, .others_progress = true, .has_work = true},
          kind::wait,
-         tuning::waits_beside_others * longest_ns},
+         tuning::waits_while_others_progress * longest_ns},
         {"another thread has the lock",
          {.now_ns = start_ns + 1, .lock_is_taken = true, .has_work = true},
          kind::wait,

@@ -155,7 +155,7 @@ TEST(LaneTable, IsRefusedWithTheReason) {
     saturation_table table = contexts(2);
     table.rows[1].size_bytes = 8;
     EXPECT_THAT(lane_table_of(text_of({table, {}, {}}, "")).why_not,
-                HasSubstr("the row of 8 bytes is not larger than the one before"));
+                HasSubstr("the row of 8 bytes is not larger than the row before"));
     table = contexts(2);
     table.rows[0].lanes.erase(table.rows[0].lanes.begin());
     EXPECT_THAT(lane_table_of(text_of({table, {}, {}}, "")).why_not, HasSubstr("does not begin with one lane"));

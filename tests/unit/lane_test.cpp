@@ -268,7 +268,7 @@ TEST(Lane, CallsBackBeforeTheStateIsFinal) {
     lane_bench bench;
     struct seen {
         task* which = nullptr;
-        task_state state = task_state::given_up;
+        task_state state = task_state::abandoned;
         int calls = 0;
     } seen;
     const commtask_callback look = [](const commtask_status* status, void* argument) {
@@ -332,8 +332,8 @@ TEST(Lane, ListsWhatIsUnfinishedAndGivesItUp) {
     EXPECT_NE(table.find("task 11; in flight"), std::string::npos) << table;
     EXPECT_NE(table.find("task 12; after an event with 1 signal missing"), std::string::npos) << table;
     EXPECT_NE(table.find("task 13; after task 11"), std::string::npos) << table;
-    bench.the_lane().ending.give_up(any_task);
-    EXPECT_EQ(state_of(flying), task_state::given_up);
+    bench.the_lane().ending.abandon(any_task);
+    EXPECT_EQ(state_of(flying), task_state::abandoned);
     for (const task* lost : {&waiting, &behind}) EXPECT_EQ(state_of(*lost), task_state::canceled);
     EXPECT_EQ(bench.the_lane().incomplete.table("in a test"), "");
 }
@@ -382,7 +382,7 @@ TEST(Lane, ListsNoTaskInThePlaceOfAPredecessorThatHasEnded) {
     ASSERT_EQ(n_reused, 2) << "no task got the places of those that ended: this test shows nothing";
     const std::string table = bench.the_lane().incomplete.table("in a test");
     EXPECT_NE(table.find("task 22; after an event with 1 signal missing"), std::string::npos) << table;
-    bench.the_lane().ending.give_up(any_task);
+    bench.the_lane().ending.abandon(any_task);
 }
 
 } // namespace

@@ -72,8 +72,9 @@ TEST(Life, OfAnOrderedTaskHasItsTurnInIt) {
     bench.run();
     bench.post({.its_turn = early, .tag = at_once});
     bench.run();
-    EXPECT_EQ(seen.way_of(late), (path{phase::posted, phase::held, phase::ready, phase::in_flight, phase::ended}));
-    EXPECT_EQ(seen.way_of(unwanted), (path{phase::posted, phase::held, phase::ready, phase::dropped}));
+    EXPECT_EQ(seen.way_of(late),
+              (path{phase::posted, phase::awaiting_turn, phase::ready, phase::in_flight, phase::ended}));
+    EXPECT_EQ(seen.way_of(unwanted), (path{phase::posted, phase::awaiting_turn, phase::ready, phase::dropped}));
 }
 
 /// The process dies of a step that cannot be.

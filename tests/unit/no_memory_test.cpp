@@ -89,7 +89,7 @@ TEST_F(NoMemory, WhatIsGivenUpWithoutRoomForItsPlaceLetsTheOthersGoOn) {
         EXPECT_EQ(open.all, lost.size());
         EXPECT_EQ(open.in_flight, 1U);
         EXPECT_TRUE(bench_.the_lane().incomplete.print("in a test", has_odd_tag));
-        bench_.the_lane().ending.give_up(has_odd_tag);
+        bench_.the_lane().ending.abandon(has_odd_tag);
     }
     const std::string said = ::testing::internal::GetCapturedStderr();
     EXPECT_NE(said.find("21 tasks unfinished, in a test; there is no memory"), std::string::npos) << said;

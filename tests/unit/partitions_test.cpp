@@ -75,7 +75,7 @@ public:
             plan_member made;
             made.op.kind = COMMTASK_OP_SEND;
             made.queue = &bench.queue(0);
-            made.is_group = made.is_held = true;
+            made.is_group = made.is_deferred = true;
             whole.predecessors.push_back(group);
             EXPECT_NE(plan_.add(std::move(made)), nullptr);
         }
@@ -91,7 +91,7 @@ public:
     partitioned& operator=(const partitioned&) = delete;
     ~partitioned() {
         EXPECT_TRUE(plan_.try_change());
-        plan_.cancel_armed(release_to_its_lane);
+        plan_.cancel_instantiated(release_to_its_lane);
     }
 
     task& start() {
@@ -99,7 +99,7 @@ public:
         run.op.kind = COMMTASK_OP_PLAN;
         run.op.result = &plan_;
         run.op.reserved |= static_cast<int>(flag_is_run);
-        EXPECT_EQ(plan_.try_start(), plan::start_answer::done);
+        EXPECT_EQ(plan_.try_start(), plan::start_status::done);
         run.life.take_reference();
         plan_.begin_start(run);
         EXPECT_TRUE(post_run(run, true));

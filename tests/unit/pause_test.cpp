@@ -87,10 +87,10 @@ TEST_P(Pause, WhoPostsIssuesAndWhoWaitsDrives) {
     ASSERT_TRUE(comes_true([&] { return n_changes == 1; }));
     bench.carrier().only_poller = std::this_thread::get_id(); // the worker's looks find nothing
     task& posted = bench.post();
-    ASSERT_TRUE(comes_true([&] { return mine.engine.lock.try_take(); }));
+    ASSERT_TRUE(comes_true([&] { return mine.engine.lock.try_acquire(); }));
     EXPECT_EQ(bench.carrier().take_started(), std::vector{&posted});
     bench.carrier().land(posted);
-    mine.engine.lock.give_back();
+    mine.engine.lock.release();
     const waiting_policy looks_on{.worker_is_reserved = true, .spin_ns = 1'000};
     EXPECT_TRUE(wait_in_library(bench.lanes(), looks_on, static_cast<std::int64_t>(patience_ns),
                                 [&] { return posted.life.state() == task_state::completed; }));
@@ -106,9 +106,9 @@ TEST_P(Pause, WhatNobodyWaitsForEndsAllTheSame) {
     // No submitter may start it: the worker finds it in one of its looks.
     task& posted = bench.post({.tag = testing::fake_transport::runs_a_function});
     ASSERT_TRUE(comes_true([&] { return mine.engine.approx_has_work(); }));
-    ASSERT_TRUE(comes_true([&] { return mine.engine.lock.try_take(); }));
+    ASSERT_TRUE(comes_true([&] { return mine.engine.lock.try_acquire(); }));
     bench.carrier().land(posted);
-    mine.engine.lock.give_back();
+    mine.engine.lock.release();
     EXPECT_TRUE(comes_true([&] { return posted.life.state() == task_state::completed; }));
     EXPECT_TRUE(bench.lanes().are_paused());
 }
@@ -151,7 +151,7 @@ TEST(Parking, AKnockOfThisProcessLeavesAParkedWorkerAloneAndASureOneDoesNot) {
     EXPECT_TRUE(parked_at.approx_waits());
     EXPECT_FALSE(has_come_back);
     must_go_on = true;
-    parked_at.wake_surely();
+    parked_at.wake_unconditionally();
     sleeper.join();
     EXPECT_FALSE(parked_at.approx_waits());
 }

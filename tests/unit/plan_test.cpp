@@ -26,7 +26,7 @@ constexpr int at_once = fake_transport::completes_at_once;
 struct member_plan {
     std::vector<std::uint32_t> after{};
     bool is_ordered = false;
-    bool is_held = false;
+    bool is_deferred = false;
     int tag = 0;
     std::size_t on = 0; ///< Its lane.
     std::uint32_t flags = 0;
@@ -44,7 +44,7 @@ public:
             made.flags = each.flags;
             made.queue = &bench.queue(each.on);
             made.predecessors = each.after;
-            made.is_held = each.is_held;
+            made.is_deferred = each.is_deferred;
             if (each.is_ordered) {
                 made.its_turn = std::make_unique<turn>();
                 EXPECT_TRUE(made.its_turn->set(commtask_op_noop(MPI_Comm{}), COMMTASK_ORDERED, {}));
@@ -57,9 +57,9 @@ public:
     recorded& operator=(const recorded&) = delete;
     ~recorded() {
         EXPECT_TRUE(plan_.try_change());
-        plan_.cancel_armed(release_to_its_lane);
+        plan_.cancel_instantiated(release_to_its_lane);
         for (const plan_member& each : plan_) {
-            for (const task* const slot : each.slots) EXPECT_TRUE(slot == nullptr || slot->life.is_held_once());
+            for (const task* const slot : each.slots) EXPECT_TRUE(slot == nullptr || slot->life.has_one_reference());
         }
     }
 
@@ -68,7 +68,7 @@ public:
         run.op.kind = COMMTASK_OP_PLAN;
         run.op.result = &plan_;
         run.op.reserved |= static_cast<int>(flag_is_run);
-        EXPECT_EQ(plan_.try_start(), plan::start_answer::done);
+        EXPECT_EQ(plan_.try_start(), plan::start_status::done);
         run.life.take_reference();
         plan_.begin_start(run);
         return run;
@@ -80,9 +80,9 @@ public:
     }
     bool make_ready(std::size_t member) {
         task& waiting = *plan_.unended_of(plan_[member]);
-        const graph::ready_answer answer = graph::make_ready(waiting);
-        if (answer.waits_for_none) release_to_its_lane(waiting);
-        return answer.was_held;
+        const graph::ready_result result = graph::make_ready(waiting);
+        if (result.waits_for_none) release_to_its_lane(waiting);
+        return result.was_deferred;
     }
     task& operator[](std::size_t member) { return *plan_.started_of(plan_[member]); }
     tasks all() {
@@ -164,13 +164,13 @@ TEST(Plan, IsNotStartedTwice) {
     lane_bench bench;
     recorded<1> exchange{bench, {{}}};
     exchange.start();
-    EXPECT_EQ(exchange.get().try_start(), plan::start_answer::is_running);
+    EXPECT_EQ(exchange.get().try_start(), plan::start_status::is_running);
     EXPECT_FALSE(exchange.get().try_change());
     bench.run();
-    EXPECT_EQ(exchange.get().try_start(), plan::start_answer::is_running);
+    EXPECT_EQ(exchange.get().try_start(), plan::start_status::is_running);
     bench.complete(exchange[0]);
     EXPECT_TRUE(exchange.get().try_change());
-    EXPECT_EQ(exchange.get().try_start(), plan::start_answer::is_running) << "it is being changed";
+    EXPECT_EQ(exchange.get().try_start(), plan::start_status::is_running) << "it is being changed";
     exchange.get().end_change();
 }
 
@@ -207,8 +207,8 @@ TEST(Plan, TakesThePlacesOfItsOrderedMembersWhenItIsStarted) {
 
 TEST(Plan, HoldsAMemberUntilItIsReadyAtAnyMoment) {
     lane_bench bench;
-    recorded<1> exchange{bench,
-                         {{}, {.after = {0}, .is_held = true, .tag = at_once}, {.is_held = true, .tag = at_once}}};
+    recorded<1> exchange{
+        bench, {{}, {.after = {0}, .is_deferred = true, .tag = at_once}, {.is_deferred = true, .tag = at_once}}};
     for (const int moment : {0, 1, 2, 3, 0, 3}) {
         SCOPED_TRACE(::testing::Message() << "moment " << moment);
         const auto now = [&](int which) {
@@ -268,7 +268,7 @@ TEST(Plan, CancelsTheSuccessorsOfAMemberThatFailedAndCanBeStartedAgain) {
 
 TEST(Plan, HasItsMembersCanceledIfItMustNotStart) {
     lane_bench bench;
-    recorded<1> exchange{bench, {{}, {.is_ordered = true}, {.is_held = true}}};
+    recorded<1> exchange{bench, {{}, {.is_ordered = true}, {.is_deferred = true}}};
     task& failing = bench.post();
     task& run = exchange.start({.after = {&failing}});
     bench.run();
@@ -290,7 +290,7 @@ TEST(Plan, IsCanceledAtAnyMoment) {
     for (const int moment : {0, 1, 2, 3}) {
         SCOPED_TRACE(::testing::Message() << "moment " << moment);
         lane_bench bench;
-        recorded<1> exchange{bench, {{}, {.after = {0}}, {.is_held = true}, {.tag = at_once}}};
+        recorded<1> exchange{bench, {{}, {.after = {0}}, {.is_deferred = true}, {.tag = at_once}}};
         for (int i = 0; i < 3; ++i) {
             task& gate = bench.make_event();
             task& run = moment == 0 || moment == 1 ? exchange.start({.after = {&gate}}) : exchange.start();
@@ -393,14 +393,14 @@ TEST(Plan, GivesUpWithItsMembers) {
         plan_member made;
         made.op.kind = COMMTASK_OP_SEND;
         made.queue = &bench.queue(0);
-        made.is_held = i == 2;
+        made.is_deferred = i == 2;
         ASSERT_NE(lost->add(std::move(made)), nullptr);
     }
     lost->end_change();
     task& run = bench.make();
     run.op.result = lost;
     run.op.reserved |= static_cast<int>(flag_is_run);
-    ASSERT_EQ(lost->try_start(), plan::start_answer::done);
+    ASSERT_EQ(lost->try_start(), plan::start_status::done);
     run.life.take_reference();
     lost->begin_start(run);
     ASSERT_TRUE(post_run(run, true));
@@ -408,7 +408,7 @@ TEST(Plan, GivesUpWithItsMembers) {
     const std::string table = bench.the_lane().incomplete.table("in a test");
     EXPECT_NE(table.find("for commtask_plan_pready"), std::string::npos) << table;
     EXPECT_NE(table.find("3 of its members have not ended"), std::string::npos) << table;
-    bench.the_lane().ending.give_up(any_task);
+    bench.the_lane().ending.abandon(any_task);
     EXPECT_NE(state_of(run), task_state::open);
     EXPECT_FALSE(lost->try_change());
 }
@@ -422,7 +422,7 @@ TEST(Plan, RunsOverTwoLanesInEveryOrderOfPasses) {
                              {{.tag = at_once},
                               {.after = {0}, .tag = at_once, .on = 1},
                               {.after = {1}, .tag = at_once},
-                              {.is_held = true, .tag = at_once, .on = 1}}};
+                              {.is_deferred = true, .tag = at_once, .on = 1}}};
         for (int i = 0; i < 3; ++i) {
             task& run = exchange.start();
             std::size_t n_passes = 0;

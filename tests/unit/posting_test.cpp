@@ -50,11 +50,11 @@ TEST(Posting, HandsOverToAWorkerWithACoreOfItsOwn) {
 TEST(Posting, HandsOverToTheThreadThatHasTheLock) {
     lane_bench bench{where_posters_issue()};
     lane& shared = bench.the_lane();
-    ASSERT_TRUE(shared.engine.lock.try_take());
+    ASSERT_TRUE(shared.engine.lock.try_acquire());
     task* posted = nullptr;
     std::thread{[&] { posted = &bench.post(); }}.join();
     EXPECT_TRUE(bench.carrier().take_started().empty());
-    shared.engine.lock.give_back();
+    shared.engine.lock.release();
     task& next = bench.post();
     EXPECT_EQ(bench.carrier().take_started(), (tasks{posted, &next})) << "and takes in what others posted before";
     bench.complete(*posted);
@@ -131,11 +131,11 @@ TEST(Posting, TakesABoundedPartOfOthersPosts) {
     lane_bench bench{where_posters_issue()};
     lane& shared = bench.the_lane();
     tasks posted;
-    ASSERT_TRUE(shared.engine.lock.try_take());
+    ASSERT_TRUE(shared.engine.lock.try_acquire());
     std::thread{[&] {
         for (int i = 0; i < 200; ++i) posted.push_back(&bench.post());
     }}.join();
-    shared.engine.lock.give_back();
+    shared.engine.lock.release();
     posted.push_back(&bench.post());
     tasks started = bench.carrier().take_started();
     EXPECT_GT(started.size(), 1U);
@@ -186,9 +186,9 @@ TEST(Posting, WhatThePosterIssuedIsLookedAfterByTheWorker) {
             // In deep sleep, most of the times.
             while (i % 4 != 0 && !shared.wake_up.approx_waits()) std::this_thread::yield();
             task& posted = bench.post();
-            shared.engine.lock.take_first();
+            shared.engine.lock.acquire_first();
             bench.carrier().land(posted);
-            shared.engine.lock.give_back();
+            shared.engine.lock.release();
             while (posted.life.state() == task_state::open) std::this_thread::yield(); // and nobody drives here
             bench.drop(posted);
         }

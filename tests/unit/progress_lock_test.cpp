@@ -19,10 +19,10 @@ TEST(ProgressLock, IsKnownToTheThreadThatHasIt) {
     lane_bench bench;
     lane& mine = bench.the_lane();
     EXPECT_FALSE(mine.engine.lock.is_mine());
-    ASSERT_TRUE(mine.engine.lock.try_take());
+    ASSERT_TRUE(mine.engine.lock.try_acquire());
     EXPECT_TRUE(mine.engine.lock.is_mine());
     std::thread{[&] { EXPECT_FALSE(mine.engine.lock.is_mine()); }}.join();
-    mine.engine.lock.give_back();
+    mine.engine.lock.release();
     EXPECT_FALSE(mine.engine.lock.is_mine());
 }
 
@@ -34,11 +34,11 @@ TEST(ProgressLock, IsKnownToTheThreadThatHasIt) {
     bench.run();
     bench.carrier().land(wanted);
     const worker beside{mine, {.is_reserved = worker_is_reserved, .spin_ns = 1'000, .on_start = {}}};
-    mine.engine.lock.take_first();
+    mine.engine.lock.acquire_first();
     const bool has_ended = wait_in_library(bench.lanes(), {.worker_is_reserved = worker_is_reserved, .spin_ns = 1'000},
                                            patience_ns, [&] { return wanted.life.state() != task_state::open; });
     EXPECT_TRUE(mine.engine.lock.is_mine());
-    mine.engine.lock.give_back();
+    mine.engine.lock.release();
     return has_ended;
 }
 
@@ -50,15 +50,15 @@ TEST(ProgressLock, LetsItsHolderDriveForAMomentThoughOthersWaitForIt) {
     lane_bench bench;
     lane& mine = bench.the_lane();
     task& wanted = bench.post();
-    mine.engine.lock.take_first();
+    mine.engine.lock.acquire_first();
     std::thread caller{[&] {
-        mine.engine.lock.take_first();
-        mine.engine.lock.give_back();
+        mine.engine.lock.acquire_first();
+        mine.engine.lock.release();
     }};
     while (!mine.engine.lock.has_callers()) std::this_thread::yield();
     EXPECT_EQ(progress_for_a_moment(mine, 1, [](bool) { return false; }), progress_result::moved);
     EXPECT_EQ(bench.carrier().take_started(), std::vector<task*>{&wanted});
-    mine.engine.lock.give_back();
+    mine.engine.lock.release();
     caller.join();
     bench.complete(wanted);
 }
@@ -67,10 +67,10 @@ TEST(ProgressLock, LetsItsHolderPostMoreThanTheQueueHolds) {
     lane_bench bench{8};
     lane& mine = bench.the_lane();
     std::vector<task*> posted;
-    mine.engine.lock.take_first();
+    mine.engine.lock.acquire_first();
     for (int i = 0; i < 100; ++i) posted.push_back(&bench.post({.tag = fake_transport::completes_at_once}));
     EXPECT_TRUE(mine.engine.has_work());
-    mine.engine.lock.give_back();
+    mine.engine.lock.release();
     bench.run();
     EXPECT_EQ(bench.carrier().take_started(), posted);
 }

@@ -2,8 +2,8 @@
 //
 // The ways into a lane, with real threads: nothing is lost, nothing comes twice, and what one thread posts stays in its
 // order, over many laps of a small ring and with a taker that sleeps.
-#include "core/handoff.hpp"
-#include "core/inbox.hpp"
+#include "core/mpsc_list.hpp"
+#include "core/mpsc_ring.hpp"
 #include "core/wakeup.hpp"
 
 #include <gtest/gtest.h>
@@ -18,19 +18,19 @@ namespace {
 struct item {
     int submitter = 0;
     int number = 0;
-    item* next_handed = nullptr;
+    item* next_marked = nullptr;
 };
 
 class Inbox : public ::testing::TestWithParam<bool> {
 protected:
     /// Whether the first submitter is favoured; without the barrier there is no such thing.
-    static bool favours() { return GetParam() && register_heavy_barrier(); }
+    static bool is_biased() { return GetParam() && register_heavy_barrier(); }
 };
 
 TEST_P(Inbox, KeepsEachPostersOrderOverManyLaps) {
     constexpr int n_posters = 3;
     constexpr int n_items = 20'000;
-    inbox<item> box{64, favours()};
+    mpsc_ring<item> box{64, is_biased()};
     std::array<std::vector<item>, n_posters> items;
     std::vector<std::thread> submitters;
     for (int submitter = 0; submitter < n_posters; ++submitter) {
@@ -44,7 +44,7 @@ TEST_P(Inbox, KeepsEachPostersOrderOverManyLaps) {
     for (int taken = 0; taken < n_posters * n_items;) {
         item* const one = box.take();
         if (one == nullptr) {
-            box.give_back_all();
+            box.publish_free_cells();
             std::this_thread::yield();
             continue;
         }
@@ -57,7 +57,7 @@ TEST_P(Inbox, KeepsEachPostersOrderOverManyLaps) {
 }
 
 TEST_P(Inbox, RefusesATryWhenFullAndTakesItWhenThereIsRoom) {
-    inbox<item> box{64, favours()};
+    mpsc_ring<item> box{64, is_biased()};
     std::vector<item> items(65);
     for (std::size_t i = 0; i < 64; ++i) ASSERT_TRUE(box.try_put(&items[i]));
     EXPECT_FALSE(box.try_put(&items[64]));
@@ -68,7 +68,7 @@ TEST_P(Inbox, RefusesATryWhenFullAndTakesItWhenThereIsRoom) {
 
 TEST_P(Inbox, LosesNothingWhenASecondThreadEndsTheFavour) {
     for (int round = 0; round < 300; ++round) {
-        inbox<item> box{64, favours()};
+        mpsc_ring<item> box{64, is_biased()};
         std::array<std::array<item, 20>, 2> items{};
         std::atomic<int> n_ready{0};
         std::vector<std::thread> submitters;
@@ -94,13 +94,13 @@ TEST_P(Inbox, LosesNothingWhenASecondThreadEndsTheFavour) {
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutFavour, Inbox, ::testing::Bool());
 
 TEST(Handoff, GivesEverythingBackInOrder) {
-    handoff<item, &item::next_handed> stack;
+    mpsc_list<item, &item::next_marked> stack;
     std::vector<item> items(10);
-    for (item& one : items) stack.give(&one);
+    for (item& one : items) stack.push(&one);
     item* taken = stack.take_all();
     for (item& one : items) {
         ASSERT_EQ(taken, &one);
-        taken = taken->next_handed;
+        taken = taken->next_marked;
     }
     EXPECT_EQ(taken, nullptr);
     EXPECT_TRUE(stack.is_empty());
@@ -110,7 +110,7 @@ TEST(Bell, LosesNoRingOverManySleeps) {
     const bool has_heavy_barrier = register_heavy_barrier();
     for (const bool uses_heavy_barrier : {has_heavy_barrier, false}) {
         wakeup wake_up{uses_heavy_barrier};
-        inbox<item> box{64};
+        mpsc_ring<item> box{64};
         constexpr int n_items = 5'000;
         std::vector<item> items(n_items);
         std::thread sleeper{[&] {
@@ -118,7 +118,7 @@ TEST(Bell, LosesNoRingOverManySleeps) {
                 if (box.take() != nullptr) {
                     ++taken;
                 } else {
-                    box.give_back_all();
+                    box.publish_free_cells();
                     wake_up.wait(worker_state::blocked, -1, [&] { return box.has_more(); }); // a lost ring hangs here
                 }
             }
@@ -132,7 +132,7 @@ TEST(Bell, LosesNoRingOverManySleeps) {
 }
 
 TEST(WaitingRoom, LosesNoAnnouncement) {
-    waiting_room room{register_heavy_barrier()};
+    wait_queue room{register_heavy_barrier()};
     std::atomic<int> round{0};
     constexpr int n_rounds = 5'000;
     std::thread waiter{[&] {
@@ -144,7 +144,7 @@ TEST(WaitingRoom, LosesNoAnnouncement) {
     }};
     for (int i = 1; i <= n_rounds; ++i) {
         round.store(i);
-        room.announce();
+        room.notify_all();
     }
     waiter.join();
 }

@@ -60,7 +60,7 @@ TEST_F(Scheduler, KeepsATaskUntilItsPlaceInProgramOrderHasCome) {
     task& first = in_turn();
     task& second = in_turn();
     tasks.accept(second);
-    EXPECT_EQ(second.run.now, phase::held);
+    EXPECT_EQ(second.run.now, phase::awaiting_turn);
     EXPECT_FALSE(tasks.has_ready());
     tasks.accept(first);
     EXPECT_EQ(&tasks.first_ready(), &first);
@@ -76,7 +76,7 @@ TEST_F(Scheduler, ACanceledTaskGivesItsPlaceUp) {
     second.marks.fetch_or(mark_cancel);
     tasks.cancel(second);
     EXPECT_EQ(second.run.now, phase::ready) << "it ends without a start";
-    EXPECT_EQ(third.run.now, phase::held);
+    EXPECT_EQ(third.run.now, phase::awaiting_turn);
     tasks.accept(first);
     EXPECT_EQ(third.run.now, phase::ready);
     EXPECT_EQ(finish(), (std::vector<task*>{&first, &third}));

@@ -25,9 +25,9 @@ TEST(SharedWorker, EndsWhatNobodyWaitsForAndBlocks) {
     lane_bench bench{lane_settings{.queue_capacity = 64, .submitters_start = true}};
     const worker beside{bench.the_lane(), plan()};
     task& sent = bench.post();
-    ASSERT_TRUE(comes_true([&] { return bench.the_lane().engine.lock.try_take(); }));
+    ASSERT_TRUE(comes_true([&] { return bench.the_lane().engine.lock.try_acquire(); }));
     bench.carrier().land(sent);
-    bench.the_lane().engine.lock.give_back();
+    bench.the_lane().engine.lock.release();
     EXPECT_TRUE(comes_true([&] { return sent.life.state() == task_state::completed; }));
     EXPECT_TRUE(comes_true([&] { return bench.the_lane().wake_up.approx_waits(); }));
     task& next = bench.post({.tag = testing::fake_transport::completes_at_once});

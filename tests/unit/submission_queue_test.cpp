@@ -32,7 +32,7 @@ protected:
         std::vector<task*> taken;
         while (task* const each = queue.take()) {
             taken.push_back(each);
-            if (taken.size() % capacity == 0) queue.give_back_all();
+            if (taken.size() % capacity == 0) queue.publish_free_cells();
         }
         return taken;
     }
@@ -48,7 +48,7 @@ TEST_F(SubmissionQueue, TasksWithoutACellComeInTheirPlace) {
     for (task* const each : posted) queue.put_without_waiting(*each);
     EXPECT_TRUE(queue.could_take());
     std::vector<task*> taken{queue.take()};
-    queue.give_back_all();
+    queue.publish_free_cells();
     // A submitter that finds room again comes behind those that found none.
     task& last = make();
     queue.put_without_waiting(last);
@@ -96,16 +96,16 @@ TEST_F(SubmissionQueue, TasksWithoutACellMayBeTakenEarlyToo) {
 TEST_F(SubmissionQueue, WhatIsHandedOverIsSeenAndComesOnce) {
     task& first = make();
     task& second = make();
-    queue.hand_over(first);
-    queue.hand_over(second);
+    queue.push_marked(first);
+    queue.push_marked(second);
     EXPECT_FALSE(queue.is_empty());
     EXPECT_TRUE(queue.could_have_any());
     EXPECT_FALSE(queue.has_posted());
-    task* const taken = queue.take_handed();
+    task* const taken = queue.take_marked();
     EXPECT_EQ(taken, &first);
-    EXPECT_EQ(taken->next_handed, &second);
-    EXPECT_EQ(second.next_handed, nullptr);
-    EXPECT_EQ(queue.take_handed(), nullptr);
+    EXPECT_EQ(taken->next_marked, &second);
+    EXPECT_EQ(second.next_marked, nullptr);
+    EXPECT_EQ(queue.take_marked(), nullptr);
     EXPECT_TRUE(queue.is_empty());
 }
 
@@ -133,7 +133,7 @@ TEST_F(SubmissionQueue, KeepsEachThreadsOrderByAllWays) {
         for (std::size_t n = 0; n < n_threads * n_tasks;) {
             task* const taken = queue.take();
             if (taken == nullptr) {
-                queue.give_back_all();
+                queue.publish_free_cells();
                 std::this_thread::yield();
                 continue;
             }

@@ -61,7 +61,7 @@ void require(int code, const char* what) {
     for (unsigned n_lanes = most_by_default; n_lanes > 1; --n_lanes) {
         settings.lanes = n_lanes;
         const detail::node_map map = detail::collective_map_node(comm, settings, detail::process_cpus());
-        const detail::rank_place& mine = map.places.at(map.me);
+        const detail::rank_placement& mine = map.placements.at(map.me);
         int has_cores =
             !map.failure && mine.idle == detail::idle_policy::reserved && mine.lane_cpus.front() != detail::no_cpu;
         MPI_Allreduce(MPI_IN_PLACE, &has_cores, 1, MPI_INT, MPI_MIN, comm);

@@ -66,7 +66,7 @@ json describe_node(const detail::node_shape& node) {
     return {{"host", host_name()}, {"packages", n_packages}, {"cores", cores}, {"network", node.network_devices}};
 }
 
-json describe_place(const detail::rank_place& place) {
+json describe_place(const detail::rank_placement& place) {
     json workers = json::array();
     for (const int cpu : place.lane_cpus) workers.push_back(cpu == detail::no_cpu ? json{} : json(cpu));
     return {{"cpus", place.all_cpus.text()},
@@ -128,7 +128,7 @@ json collective_report(MPI_Comm comm, int thread_level) {
     const detail::node_map map = detail::collective_map_node(comm, settings, detail::process_cpus());
     const auto node_ranks = detail::collective_exchange_on_node(comm, std::to_string(rank));
 
-    json mine = describe_place(map.places.at(map.me));
+    json mine = describe_place(map.placements.at(map.me));
     mine["rank"] = rank;
     mine["node_leader"] = node_ranks.texts.front();
     mine["configuration"] = describe_configuration(settings);

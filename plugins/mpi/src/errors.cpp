@@ -9,7 +9,7 @@
 // after its call has returned from MPI.
 #include "errors.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/fatal_errors.hpp"
 #include "own.hpp"

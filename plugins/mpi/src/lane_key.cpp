@@ -6,7 +6,7 @@
 #include "own.hpp"
 #include "sections.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 
 #include <commtask/lanes.h>
 

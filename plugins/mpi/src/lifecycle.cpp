@@ -17,7 +17,7 @@
 #include "sharing.hpp"
 
 #include "api/context.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "config/config.hpp"
 #include "mpi/identity.hpp"
 
@@ -61,13 +61,13 @@ thread_local bool ends_the_program = false;
 /// never returns, so this function gives up after a time limit.
 void park_workers() {
     detail::lane_set* const lanes = current.lanes.exchange(nullptr);
-    if (lanes == nullptr || lanes->is_held_by_me() || detail::in_progress_call()) return;
+    if (lanes == nullptr || lanes->has_lock() || detail::in_progress_call()) return;
     ends_the_program = true;
     // release: pairs with the acquire in active_lanes().
     current.parked_lanes.store(lanes, std::memory_order_release);
     constexpr std::uint64_t patience_ns = 500'000'000;
     const std::uint64_t deadline_ns = detail::now_ns() + patience_ns;
-    for (detail::lane& each : *lanes) static_cast<void>(each.engine.lock.try_take_first(deadline_ns));
+    for (detail::lane& each : *lanes) static_cast<void>(each.engine.lock.try_acquire_first(deadline_ns));
 }
 
 void forget_workers_in_child() {
@@ -97,7 +97,7 @@ void say_what_is_done(int asked, int given) {
     if (rank != 0 || !is_verbose()) return;
     const detail::context& runtime = *detail::context::running();
     detail::say("MPI calls become tasks; the program asked for thread level %d and gets %d", asked, given);
-    detail::say("%s", runtime.place().reason.c_str());
+    detail::say("%s", runtime.placement().reason.c_str());
 }
 
 /// Finds out how this MPI fills statuses where the standard leaves a choice: programs rely on its
@@ -159,8 +159,8 @@ detail::lane_set* unpark() noexcept {
     detail::lane_set* const lanes = current.parked_lanes.exchange(nullptr);
     if (lanes == nullptr) return nullptr;
     for (detail::lane& each : *lanes) {
-        if (each.engine.lock.is_mine()) each.engine.lock.give_back();
-        each.wake_up.wake_surely();
+        if (each.engine.lock.is_mine()) each.engine.lock.release();
+        each.wake_up.wake_unconditionally();
     }
     // release: pairs with the acquire in active_lanes().
     current.lanes.store(lanes, std::memory_order_release);

@@ -12,7 +12,7 @@
 #include "resolve.hpp"
 #include "sections.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 
 #include <commtask/types.h>
 

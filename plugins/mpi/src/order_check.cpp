@@ -7,7 +7,7 @@
 
 #include "post.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 
 #include <algorithm>
 #include <array>

@@ -69,7 +69,7 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     if (current.waiting.worker_is_reserved || (!receives && family != detail::operation_family::send)) return false;
     const commtask_side& buffer = receives ? op.recv : op.send;
     const detail::lane_set* const lanes = active_lanes();
-    if (buffer.count >= detail::tuning::woken_for_bytes || lanes == nullptr || !lanes->approx_are_asleep())
+    if (buffer.count >= detail::tuning::woken_for_bytes || lanes == nullptr || !lanes->approx_are_waiting())
         return false;
     int type_bytes = 0;
     MPI_Type_size(buffer.type, &type_bytes);

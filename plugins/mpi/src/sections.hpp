@@ -108,8 +108,8 @@ public:
             return;
         }
         detail::reductions_in_flight::caller_has(detail::modes_of_this_thread());
-        if (lanes_->take_all_locks()) {
-            for (detail::lane& each : *lanes_) each.engine.take_in_and_start();
+        if (lanes_->acquire_all_locks()) {
+            for (detail::lane& each : *lanes_) each.engine.accept_and_start();
         } else {
             lanes_ = nullptr; // abandoned: from here on, calls go directly to MPI
         }
@@ -128,7 +128,7 @@ public:
         for (detail::lane& each : *lanes_) {
             const bool leaves_work = each.engine.has_work() || each.has_arrivals();
             each.engine.thread_does(detail::activity::none);
-            each.engine.lock.give_back();
+            each.engine.lock.release();
             if (leaves_work) each.wake_up.wake_from_long_wait();
         }
     }
@@ -172,7 +172,7 @@ private:
 /// Whether this thread may make progress: it is in a section that took the progress lock, and in no
 /// progress call.
 [[nodiscard]] inline bool has_lock(const detail::lane_set* lanes) noexcept {
-    return lanes != nullptr && lanes->is_held_by_me() && !detail::in_progress_call();
+    return lanes != nullptr && lanes->has_lock() && !detail::in_progress_call();
 }
 
 /// The lanes, for a thread that waits. Without lanes, another thread is ending the program, and no

@@ -12,7 +12,7 @@
 #include "api/failures.hpp"
 #include "api/starting.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "config/settings.hpp"
 
 #include <commtask/commtask.h>
@@ -103,7 +103,7 @@ int start_runtime(bool is_quiet) {
     is_ours = how.code == COMMTASK_OK;
     if (is_ours) detail::context::close(); // until the program's own commtask_init
     if (how.has_reason) {
-        detail::say("warning: there is no worker, and MPI is called directly: %s", detail::last_sentence());
+        detail::say("warning: there is no worker, and MPI is called directly: %s", detail::last_message());
     }
     return how.code;
 }

@@ -80,7 +80,7 @@ int own_MPI_Cancel(MPI_Request* request) {
     // is issued first.
     const progress_section issue_what_was_posted;
     commtask_cancel(of.task);
-    if (has_lock(active_lanes())) of.task->queue->served_by->engine.take_in_and_start();
+    if (has_lock(active_lanes())) of.task->queue->served_by->engine.accept_and_start();
     return MPI_SUCCESS;
 }
 

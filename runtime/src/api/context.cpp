@@ -6,7 +6,7 @@
 #include "api/context.hpp"
 
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/operation_traits.hpp"
 #include "doorbell/peers.hpp"
 #include "mpi/clock.hpp"
@@ -78,12 +78,12 @@ std::atomic<context*> context::running_{nullptr};
 std::atomic<int> context::first_visits_{0};
 std::atomic<std::atomic<int>*> context::n_visits_{&context::first_visits_};
 
-context::context(config settings, int thread_level, rank_place place, const agreed_start& of,
-                 std::unique_ptr<node_segment> node, std::vector<far_place> world)
-    : settings_(std::move(settings)), thread_level_(thread_level), start_(of), place_(std::move(place)),
-      narrowing_(place_.all_cpus, place_.compute_cpus), statistics_(make_statistics(settings_)),
+context::context(config settings, int thread_level, rank_placement placement, const agreed_start& of,
+                 std::unique_ptr<node_segment> node, std::vector<remote_target> world)
+    : settings_(std::move(settings)), thread_level_(thread_level), start_(of), placement_(std::move(placement)),
+      narrowing_(placement_.all_cpus, placement_.compute_cpus), statistics_(make_statistics(settings_)),
       trace_(of.trace != nullptr ? std::make_unique<task_trace>(*of.trace) : nullptr), segment_(std::move(node)),
-      bells_(make_doorbells(segment_.get(), settings_, !world.empty())), far_places_(std::move(world)),
+      bells_(make_doorbells(segment_.get(), settings_, !world.empty())), remote_targets_(std::move(world)),
       has_observers_(!statistics_.empty() || trace_), transports_(make_transports(settings_)),
       lanes_(as_carriers(transports_), lane_plan(), as_observers(statistics_), make_ringers()),
       comms_(
@@ -114,29 +114,29 @@ std::vector<lane_doorbell> context::make_ringers() {
 mpi_comms::find_peers_function context::peer_finder() const {
     if (!bells_) return {};
     return [this](MPI_Comm comm, bool is_intercommunicator) {
-        return peers_of(comm, is_intercommunicator, *bells_, !far_places_.empty());
+        return peers_of(comm, is_intercommunicator, *bells_, !remote_targets_.empty());
     };
 }
 
 /// The first lane of the node leader listens for announcements.
 void context::start_announcing() {
-    if (far_places_.empty()) return;
+    if (remote_targets_.empty()) return;
     const errors_come_back scope;
     for (std::size_t lane = 0; lane < ringers_.size(); ++lane) {
         const bool listens = lane == 0 && bells_->am_leader();
-        ringers_[lane].announce_by(std::make_unique<announcements>(start_.announcing_comm, start_.number, far_places_,
-                                                                   listens ? bells_.get() : nullptr));
+        ringers_[lane].announce_by(std::make_unique<announcements>(start_.announcing_comm, start_.number,
+                                                                   remote_targets_, listens ? bells_.get() : nullptr));
     }
     if (settings_.verbose >= 2 && bells_ && bells_->am_leader()) say("hears of messages from other nodes for its node");
 }
 
 void context::tell_of_start() {
-    const bool warns_of_sharing = place_.is_warning && start_.rank == 0 && settings_.verbose >= 1;
-    if (warns_of_sharing) say("warning: %s", place_.reason.c_str());
-    if (!warns_of_sharing && settings_.verbose >= 2) say("%s", place_.reason.c_str());
+    const bool warns_of_sharing = placement_.is_warning && start_.rank == 0 && settings_.verbose >= 1;
+    if (warns_of_sharing) say("warning: %s", placement_.reason.c_str());
+    if (!warns_of_sharing && settings_.verbose >= 2) say("%s", placement_.reason.c_str());
     if (settings_.verbose >= 1) {
         if (const auto trouble = foreign_launcher()) say("warning: %s", trouble->c_str());
-        if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
+        if (const auto advice = openmp_started_too_early(placement_)) say("warning: %s", advice->c_str());
     }
     if (settings_.verbose >= 1 && start_.rank == 0 && lanes_.size() > 1) {
         say("%s", lanes_in_this_mpi(lanes_.size()).sentence.c_str());
@@ -163,8 +163,8 @@ void context::set_lanes_at_work(std::size_t n_lanes) noexcept {
 
 /// Whether the lane's worker has a core that no compute thread uses.
 bool context::has_core_to_lend(std::size_t lane) const noexcept {
-    const int core = place_.lane_cpus[lane];
-    return core != no_cpu && !place_.compute_cpus.contains(core);
+    const int core = placement_.lane_cpus[lane];
+    return core != no_cpu && !placement_.compute_cpus.contains(core);
 }
 
 lane_settings context::lane_plan() {
@@ -174,7 +174,7 @@ lane_settings context::lane_plan() {
     plan.warns = settings_.verbose >= 1;
     plan.has_heavy_barrier = register_heavy_barrier();
     plan.failures = &failures_;
-    plan.submitters_start = place_.idle != idle_policy::reserved;
+    plan.submitters_start = placement_.idle != idle_policy::reserved;
     if (trace_) {
         plan.observers.push_back(trace_.get());
         plan.activities = &trace_->records();
@@ -203,7 +203,7 @@ std::vector<incomplete_line> context::list_elsewhere() {
         const comm_queue* const queue = mine.of.comms_.find(op->comm);
         try {
             mine.lines.push_back({since_ns, describe(*op, true) + (queue == nullptr ? "" : ", " + queue->name) +
-                                                describe(source_place{file, line}) + "; " + where});
+                                                describe(source_location{file, line}) + "; " + where});
         } catch (const std::bad_alloc&) { // leave the line out: the front end holds a lock
         }
     };
@@ -225,7 +225,7 @@ watchdog_settings context::watchdog_plan() const {
 
 worker_settings context::worker_plan(std::size_t lane) {
     worker_settings plan;
-    plan.is_reserved = place_.idle == idle_policy::reserved;
+    plan.is_reserved = placement_.idle == idle_policy::reserved;
     plan.spin_ns = static_cast<std::uint64_t>(settings_.spin_us) * 1000U;
     plan.wait_max_ns = static_cast<std::uint64_t>(settings_.wait_max_us) * 1000U;
     plan.stack_bytes = stack_bytes();
@@ -235,7 +235,7 @@ worker_settings context::worker_plan(std::size_t lane) {
         plan.lend_core = [this, lane](bool is_lent) { lend_core(lane, is_lent); };
     }
     plan.on_start = [this, lane] {
-        const std::error_code failure = bind_worker(place_, lane);
+        const std::error_code failure = bind_worker(placement_, lane);
         if (failure && settings_.verbose >= 1) {
             say("warning: the worker could not be bound: %s", failure.message().c_str());
         }
@@ -345,7 +345,7 @@ void context::end_trace(drained how) noexcept {
         clock = compare_clocks_at_end(start_.clock_comm, start_.number, patience_with_ranks_ns());
         if (clock) record_clock(trace_->records(), *clock, true);
     }
-    trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::gave_up);
+    trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::abandoned);
     const trace_file& file = *start_.trace;
     if (settings_.verbose >= 1 && file.n_lost() > 0) {
         say("warning: the trace has no room for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
@@ -367,7 +367,7 @@ void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
 
 void commtask_say(const char* sentence) noexcept {
     const std::string_view given = sentence;
-    const std::string_view whole = commtask::detail::opening(); // "commtask: rank 1: "
+    const std::string_view whole = commtask::detail::log_prefix(); // "commtask: rank 1: "
     constexpr std::string_view name = "commtask: ";
     commtask::detail::say("%s", sentence + (given.starts_with(whole)  ? whole.size()
                                             : given.starts_with(name) ? name.size()

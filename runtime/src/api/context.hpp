@@ -59,8 +59,8 @@ public:
     /// @param world  where to announce messages to a rank, by rank in MPI_COMM_WORLD; empty:
     /// messages are not announced
     /// @throws std::bad_alloc, std::system_error
-    context(config settings, int thread_level, rank_place place, const agreed_start& of,
-            std::unique_ptr<node_segment> node, std::vector<far_place> world);
+    context(config settings, int thread_level, rank_placement placement, const agreed_start& of,
+            std::unique_ptr<node_segment> node, std::vector<remote_target> world);
     context(const context&) = delete;
     context& operator=(const context&) = delete;
     /// Stops the workers. Call drain() first.
@@ -137,7 +137,7 @@ public:
     [[nodiscard]] std::size_t stack_bytes() const noexcept {
         return stack_for_functions_bytes(static_cast<std::size_t>(settings_.stack_kib) * 1024U);
     }
-    [[nodiscard]] const rank_place& place() const noexcept { return place_; }
+    [[nodiscard]] const rank_placement& placement() const noexcept { return placement_; }
     /// A different number for every commtask_init.
     [[nodiscard]] int session_number() const noexcept { return start_.number; }
     [[nodiscard]] int rank() const noexcept { return start_.rank; }
@@ -159,18 +159,18 @@ public:
     [[nodiscard]] kept_handles& handles() noexcept { return handles_; }
     /// Whether the calling thread may call MPI now, whatever other threads do.
     [[nodiscard]] bool may_call_mpi() const noexcept {
-        return thread_level_ == MPI_THREAD_MULTIPLE || in_progress_call() || lanes_.is_held_by_me();
+        return thread_level_ == MPI_THREAD_MULTIPLE || in_progress_call() || lanes_.has_lock();
     }
     [[nodiscard]] plan_book& plans() noexcept { return plans_; }
     [[nodiscard]] listener_book& listeners() noexcept { return listeners_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
-        return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
+        return {placement_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
 
     /// Whether a thread that asks for progress makes progress itself: the worker has no core of its
     /// own, or cannot make progress now.
     [[nodiscard]] bool should_make_progress() const noexcept {
-        return !waiting().worker_is_reserved || lanes_.are_paused() || lanes_.is_held_by_me();
+        return !waiting().worker_is_reserved || lanes_.are_paused() || lanes_.has_lock();
     }
 
     /// The doorbells by which the ranks of the node wake each other's workers; null: there are
@@ -235,7 +235,7 @@ private:
     const agreed_start start_;
     mpi_error_handling errors_;
     task_failures failures_;
-    const rank_place place_;
+    const rank_placement placement_;
     /// Guards has_worker() of the lanes: the context lends the core of a lane without a worker; a
     /// worker lends its core itself.
     std::mutex starting_;
@@ -249,7 +249,7 @@ private:
     const std::unique_ptr<node_segment> segment_;
     const std::unique_ptr<doorbells> bells_; ///< In segment_.
     /// By rank in MPI_COMM_WORLD; empty: messages are not announced.
-    const std::vector<far_place> far_places_;
+    const std::vector<remote_target> remote_targets_;
     const bool has_observers_;
     kept_handles handles_;
     std::deque<mpi_transport> transports_; ///< By lane.

@@ -7,7 +7,7 @@
 // runtime.
 #include "api/context.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "base/tuning.hpp"
 #include "core/drain.hpp"
 #include "core/operation_traits.hpp"
@@ -80,12 +80,12 @@ context::drained context::drain() noexcept {
         const bool is_inside = calls.is_inside(lanes_);
         const bool is_stuck = passes.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
-        if (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
+        if (!lanes_.try_acquire_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
             if (is_stuck) return leave_behind(finalize_limit_ns(settings_), passes, settings_.verbose);
             continue;
         }
         const bool is_given_up = give_up({any_task, no_handler, settings_.verbose});
-        lanes_.give_back_all_locks();
+        lanes_.release_all_locks();
         if (is_given_up) {
             how = drained::by_force;
             break;
@@ -102,12 +102,12 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     listeners_.close_all();
     lanes_.resume_all(pauser::program);
     // Inside a function that MPI calls, no other thread can make progress.
-    const bool has_lock = lanes_.is_held_by_me();
+    const bool has_lock = lanes_.has_lock();
     drain_limit patience{limit_ns};
     progress_watch passes{limit_ns};
     std::size_t n_open = 0;
     for (;;) {
-        if (!has_lock && !lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
+        if (!has_lock && !lanes_.try_acquire_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
             if (passes.is_over(lanes_, now_ns())) return leave_behind(limit_ns, passes, verbose);
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
@@ -115,7 +115,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         // the next owner of the progress locks has the whole time
         passes = progress_watch{limit_ns};
         if (has_lock) lanes_.progress();
-        const incomplete_tasks::counts open = lanes_.take_in_and_count(is_programs);
+        const incomplete_tasks::counts open = lanes_.accept_and_count(is_programs);
         const bool is_at_work = open.in_flight > 0 || open.ready > 0;
         n_open = open.all;
         const bool is_hopeless = open.all > 0 && patience.is_over({now_ns(), open.all, is_at_work});
@@ -129,7 +129,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         }
         const std::uint64_t n_ended = lanes_.approx_ended();
         if (!has_lock) {
-            lanes_.give_back_all_locks();
+            lanes_.release_all_locks();
             for (lane& each : lanes_) leave_to_worker(each);
         }
         if (is_over) return is_given_up ? drained::by_force : drained::completely;
@@ -139,14 +139,14 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
 }
 
 bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
-    if (lanes_.is_held_by_me()) return false;
+    if (lanes_.has_lock()) return false;
     progress_watch passes{limit_ns};
-    while (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
+    while (!lanes_.try_acquire_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;
         static_cast<void>(leave_behind(limit_ns, passes, verbose));
         return true;
     }
-    lanes_.give_back_all_locks();
+    lanes_.release_all_locks();
     return false;
 }
 
@@ -158,7 +158,7 @@ bool context::give_up(const giving_up& of) noexcept {
     for (lane& each : lanes_) { // print all lists first: they name predecessors on other lanes
         if (of.verbose >= 1) each.incomplete.print("given up by commtask_finalize", of.listed);
     }
-    for (lane& each : lanes_) each.ending.give_up(of.whose);
+    for (lane& each : lanes_) each.ending.abandon(of.whose);
     has_given_up_ = true;
     return true;
 }
@@ -180,7 +180,7 @@ context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& p
     for (lane& each : lanes_)
         // all lanes before any wait: a thread that wants their progress locks is to find none
         each.engine.abandon();
-    lanes_.let_workers_end();
+    lanes_.request_workers_to_stop();
     // The program may end MPI after this. The progress threads that are not inside that call leave
     // the library first. An external caller that waits for its next progress lock gives back the
     // locks that it has.
@@ -190,8 +190,7 @@ context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& p
         while (!each.engine.lock.try_close() && !is_stuck) {
             sched_yield();
             const std::uint64_t now = now_ns();
-            is_stuck =
-                is_over[each.number()] ? now - begin_ns >= tuning::patience_at_the_end_ns : others.is_over(each, now);
+            is_stuck = is_over[each.number()] ? now - begin_ns >= tuning::longest_stall_ns : others.is_over(each, now);
         }
         if (verbose < 1 || !is_stuck) continue;
         const int kind = each.engine.approx_starting_kind();

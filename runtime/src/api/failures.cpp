@@ -8,7 +8,7 @@
 #include "api/context.hpp"
 #include "api/plan_start.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "base/tuning.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
@@ -59,12 +59,12 @@ struct telling {
 };
 thread_local constinit telling now;
 
-void copy_last_sentence(sentence_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_sentence()); }
+void copy_last_message(sentence_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_message()); }
 
 /// "rank 1: ", or empty if the rank is not known.
 [[nodiscard]] std::string_view rank_text() noexcept {
     constexpr std::string_view begins_all = "commtask: ";
-    return opening().substr(begins_all.size());
+    return log_prefix().substr(begins_all.size());
 }
 
 [[nodiscard]] bool is_mpi_alive() noexcept {
@@ -89,14 +89,14 @@ class mpi_caller {
 public:
     explicit mpi_caller(context* runtime) noexcept {
         if (runtime == nullptr || runtime->thread_level() == MPI_THREAD_MULTIPLE) return;
-        if (in_progress_call() || runtime->lanes().is_held_by_me()) return;
-        may_call_ = runtime->lanes().try_take_all_locks(now_ns() + wait_before_abort_ns);
+        if (in_progress_call() || runtime->lanes().has_lock()) return;
+        may_call_ = runtime->lanes().try_acquire_all_locks(now_ns() + wait_before_abort_ns);
         if (may_call_) held_ = &runtime->lanes();
     }
     mpi_caller(const mpi_caller&) = delete;
     mpi_caller& operator=(const mpi_caller&) = delete;
     ~mpi_caller() {
-        if (held_ != nullptr) held_->give_back_all_locks();
+        if (held_ != nullptr) held_->release_all_locks();
     }
     /// @return false: another thread has been inside MPI for long
     [[nodiscard]] bool may_call() const noexcept { return may_call_; }
@@ -181,7 +181,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     if (!which.has_extras()) return false;
     const bool has_callback = which.extras.callback != nullptr && (which.flags() & COMMTASK_CALLBACK_RELAYS) == 0;
     return has_callback || which.extras.user_status != nullptr ||
-           (which.is_member() && which.member->of->tells_of(*which.member));
+           (which.is_member() && which.member->of->has_callback_for(*which.member));
 }
 
 /// The member that failed, for the run of a plan; otherwise the task itself.
@@ -231,7 +231,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 
 [[nodiscard]] std::string cancel_text(const task& which, task_state how) {
     return std::string{rank_text()} + which.queue->served_by->engine.below().describe(which) + ", was canceled" +
-           (how == task_state::given_up ? ": commtask_finalize gave it up" : "");
+           (how == task_state::abandoned ? ": commtask_finalize gave it up" : "");
 }
 
 [[nodiscard]] std::string comm_text(const commtask_op& op, context* runtime, bool may_ask_mpi) {
@@ -264,9 +264,9 @@ void ask_handler() noexcept {
 } // namespace
 
 void task_failures::before_callback(const task& which, task_state how) noexcept {
-    copy_last_sentence(now.earlier);
+    copy_last_message(now.earlier);
     now.how = how;
-    now.of = how == task_state::given_up ? nullptr : &which;
+    now.of = how == task_state::abandoned ? nullptr : &which;
     try {
         if (how == task_state::failed) {
             static_cast<void>(refuse(COMMTASK_FAILED, "%s", failure_text(failed_part(which)).c_str()));
@@ -277,7 +277,7 @@ void task_failures::before_callback(const task& which, task_state how) noexcept 
         static_cast<void>(
             refuse(COMMTASK_FAILED, "a task failed or was canceled, and there is no memory to say which"));
     }
-    copy_last_sentence(now.sentence);
+    copy_last_message(now.sentence);
 }
 
 void task_failures::after_callback() noexcept {
@@ -289,7 +289,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
     const bool is_own = operation != nullptr && (static_cast<std::uint32_t>(operation->reserved) & flag_is_call) != 0;
     if (is_own) return code;
     try {
-        const std::string reason = last_sentence();
+        const std::string reason = last_message();
         context* const runtime = context::running();
         const errors_come_back scope;
         bool may_ask_mpi = false;
@@ -299,7 +299,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
             may_ask_mpi = true;
             int rank = 0;
             MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-            introduce(rank);
+            set_log_rank(rank);
         }
         std::string text = operation == nullptr ? "a task" : describe(*operation, may_ask_mpi);
         if (operation != nullptr && !starts_plan(*operation)) {

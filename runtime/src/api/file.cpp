@@ -20,10 +20,10 @@ namespace commtask::detail {
 namespace {
 
 [[nodiscard]] std::size_t count_open_tasks(lane_set& lanes, MPI_File file) noexcept {
-    if (!lanes.take_all_locks()) return 1; // the tasks of an abandoned lane cannot be counted
-    for (lane& each : lanes) each.engine.take_in_and_start();
+    if (!lanes.acquire_all_locks()) return 1; // the tasks of an abandoned lane cannot be counted
+    for (lane& each : lanes) each.engine.accept_and_start();
     const std::size_t found = count_tasks_of(file, lanes);
-    lanes.give_back_all_locks();
+    lanes.release_all_locks();
     for (lane& each : lanes) leave_to_worker(each);
     return found;
 }
@@ -67,7 +67,7 @@ namespace {
     }
     commtask_op together = commtask_op_barrier(comm);
     // one lane, whichever thread of a rank calls
-    together.reserved = static_cast<int>(flag_stays_home);
+    together.reserved = static_cast<int>(flag_uses_first_lane);
     commtask_t task = COMMTASK_NULL;
     code = commtask_post(&together, nullptr, &task);
     if (code == COMMTASK_OK) code = commtask_wait(&task, nullptr);

@@ -8,7 +8,7 @@
 #include "api/posting.hpp"
 #include "api/record.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/task.hpp"
 #include "mpi/arguments.hpp"
 
@@ -154,7 +154,7 @@ int commtask_listener_s::post(slot& free) noexcept {
     options.callback_argument = &free;
     commtask_op receive =
         commtask_op_recv(free.memory, static_cast<MPI_Count>(max_bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_);
-    receive.reserved = static_cast<int>(flag_has_handler | flag_stays_home);
+    receive.reserved = static_cast<int>(flag_has_handler | flag_uses_first_lane);
     if (const int code = commtask_post(&receive, &options, &free.receive); code != COMMTASK_OK) return code;
     (last_ == nullptr ? first_ : last_->next) = &free;
     last_ = &free;
@@ -237,11 +237,11 @@ void commtask_listener_s::take_back(slot& free) noexcept {
         tag_);
 }
 
-/// Any thread inside a visit that has entered `giving_back_`. The thread that ends the listener may
+/// Any thread inside a visit that has entered `returning_`. The thread that ends the listener may
 /// wait for this thread alone.
 void commtask_listener_s::leave() noexcept {
-    giving_back_.leave(); // the listener may be gone from here on
-    if (context* const runtime = context::current()) runtime->lanes().waiters.announce();
+    returning_.release(); // the listener may be gone from here on
+    if (context* const runtime = context::current()) runtime->lanes().waiters.notify_all();
 }
 
 /// Any thread.
@@ -259,7 +259,7 @@ void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void*
     // before; partner of the exchange in give_back().
     mine->has_control_task_.exchange(false, std::memory_order_acq_rel);
     mine->hand_on();
-    mine->giving_back_.leave();
+    mine->returning_.release();
     drop(mine);
 }
 
@@ -267,7 +267,7 @@ int commtask_listener_s::give_back(slot& released) noexcept {
     const context::visit late;
     // A thread that has entered the gate, or its control task, keeps the listener alive:
     // commtask_unlisten waits for both.
-    const bool has_entered = giving_back_.try_enter();
+    const bool has_entered = returning_.try_acquire();
     if (!has_entered || !late.is_open() || has_ended()) {
         if (has_entered) leave();
         drop(this);

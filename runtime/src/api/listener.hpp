@@ -8,7 +8,7 @@
 // search all unmatched messages in each progress call, and copy each message.
 #pragma once
 
-#include "base/gate.hpp"
+#include "base/use_count.hpp"
 
 #include <commtask/commtask.h>
 
@@ -61,7 +61,7 @@ struct commtask_listener_s {
     /// Called by the thread that ends the listener, after its end: whether no thread is giving a
     /// message back, and no control task of such a thread is on its way. From here on messages are
     /// given back without a control task.
-    [[nodiscard]] bool is_left_alone() noexcept { return giving_back_.close(); }
+    [[nodiscard]] bool is_left_alone() noexcept { return returning_.close(); }
     /// Drops the reference of the program or of the context. The listener has ended, and no
     /// progress thread or other thread uses it any more.
     static void let_go(commtask_listener_s* ended) noexcept;
@@ -113,7 +113,7 @@ private:
     /// A control task is on its way that has not fetched given_back_ yet.
     std::atomic<bool> has_control_task_{false};
     /// Inside: threads that give a message back, and their control tasks.
-    commtask::detail::gate giving_back_;
+    commtask::detail::use_count returning_;
     /// The program or the context, every message that is out of the queue, and a control task.
     std::atomic<std::size_t> n_holders_{1};
     std::atomic<bool> has_ended_{false};

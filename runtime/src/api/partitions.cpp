@@ -69,7 +69,7 @@ void make_counters(partition_set& parts) {
     made.queue = whole.queue;
     made.predecessors = whole.predecessors;
     made.is_group = true;
-    made.is_held = parts.sends;
+    made.is_deferred = parts.sends;
     if (parts.sends) {
         made.op.kind = COMMTASK_OP_SEND;
         made.op.send.buffer = element_at(whole.op.send.buffer, begin, parts.extent);
@@ -128,7 +128,7 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     make_counters(*parts);
     std::vector<std::uint32_t> groups(parts->groups.count());
     // until all groups and the member behind them are recorded
-    const bool was_spoilt = std::exchange(into.is_spoilt, true);
+    const bool lacked_memory = std::exchange(into.lacks_memory, true);
     for (std::uint32_t group = 0; group < groups.size(); ++group) {
         groups[group] = parts->first_group + group;
         if (into.add(make_group(whole, *parts, group, tag_upper_bound, layout.bytes)) == nullptr) return COMMTASK_OK;
@@ -137,7 +137,7 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     whole.flags |= COMMTASK_RUN_AFTER_FAILURE; // it reports how its groups ended
     whole.partitions = std::move(parts);
     posted = into.add(std::move(whole));
-    into.is_spoilt = was_spoilt || posted == nullptr;
+    into.lacks_memory = lacked_memory || posted == nullptr;
     return COMMTASK_OK;
 }
 
@@ -163,7 +163,7 @@ int commtask_plan_pready_range(commtask_plan_t plan, size_t member, int first, i
     if (!whole.partitions->sends) {
         return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is a precv: its partitions come from the other side", member);
     }
-    if (plan->unended_of(whole) == nullptr || !plan->is_armed()) {
+    if (plan->unended_of(whole) == nullptr || !plan->is_instantiated()) {
         return refuse(COMMTASK_ERR_NO_MEMORY,
                       "the system gave no memory for the plan's next run, which must be started first");
     }

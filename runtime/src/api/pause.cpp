@@ -5,7 +5,7 @@
 // for it.
 #include "api/context.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 
 #include <commtask/commtask.h>
 
@@ -22,20 +22,20 @@ namespace commtask::detail {
 /// worker is about to go on.
 void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
     const std::lock_guard guard{lending_};
-    if (lent_.contains(place_.lane_cpus[lane]) == is_lent) return;
-    const cpu_set core{place_.lane_cpus[lane]};
+    if (lent_.contains(placement_.lane_cpus[lane]) == is_lent) return;
+    const cpu_set core{placement_.lane_cpus[lane]};
     cpu_set lent = lent_;
     if (is_lent) {
         lent |= core;
     } else {
         lent -= core;
     }
-    cpu_set free_for_all = place_.compute_cpus;
+    cpu_set free_for_all = placement_.compute_cpus;
     free_for_all |= lent;
     narrowing_.change_to(std::move(free_for_all));
     lent_ = std::move(lent);
     int (*const tell)(int) = is_lent ? &DLB_LendCpu : &DLB_ReclaimCpu;
-    if (tell != nullptr) static_cast<void>(tell(place_.lane_cpus[lane]));
+    if (tell != nullptr) static_cast<void>(tell(placement_.lane_cpus[lane]));
     if (settings_.verbose >= 2) say("lane %zu %s its core", lane, is_lent ? "gives the program" : "takes back");
 } catch (const std::bad_alloc&) { // the masks stay as they are
 }
@@ -43,7 +43,7 @@ void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
 /// The workers have ended: takes back every core that a worker had lent.
 void context::take_back_cores() noexcept {
     if (&DLB_ReclaimCpu == nullptr) return;
-    for (const int cpu : place_.lane_cpus) {
+    for (const int cpu : placement_.lane_cpus) {
         if (cpu != no_cpu && lent_.contains(cpu)) static_cast<void>(DLB_ReclaimCpu(cpu));
     }
 }

@@ -90,9 +90,9 @@ int commtask_plan_defer(commtask_plan_t plan, size_t member) noexcept {
                                                  : "and is received as it comes");
         }
         // relaxed: published with the plan.
-        const bool was_held = held.is_held;
-        plan->hold(held);
-        if (!was_held && plan->is_armed()) {
+        const bool was_deferred = held.is_deferred;
+        plan->defer(held);
+        if (!was_deferred && plan->is_instantiated()) {
             plan->next_of(held).waiting_for.fetch_or(waits_for_ready, std::memory_order_relaxed);
         }
         return static_cast<int>(COMMTASK_OK);
@@ -109,10 +109,10 @@ int commtask_plan_pready(commtask_plan_t plan, size_t member) noexcept {
         return refuse(COMMTASK_ERR_NO_MEMORY,
                       "the system gave no memory for the plan's next run, which must be started first");
     }
-    const graph::ready_answer answer = graph::make_ready(*waiting);
-    if (answer.waits_for_none) held.queue->served_by->released(*waiting);
-    if (answer.was_held) return COMMTASK_OK;
-    return held.is_held
+    const graph::ready_result result = graph::make_ready(*waiting);
+    if (result.waits_for_none) held.queue->served_by->released(*waiting);
+    if (result.was_deferred) return COMMTASK_OK;
+    return held.is_deferred
                ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was made ready before in this run, or canceled", member)
                : refuse(COMMTASK_ERR_ARGUMENT, "member %zu is not deferred: call commtask_plan_defer first", member);
 }

@@ -38,7 +38,7 @@ commtask_plan_s* first_open = nullptr;
 void end(commtask_plan_s& released) noexcept {
     for (plan_member& member : released) member.queue->served_by->engine.below().forget(member);
     free_types(released.types);
-    released.cancel_armed(release_to_its_lane);
+    released.cancel_instantiated(release_to_its_lane);
 }
 
 /// From here on the program's handle is good for free_left() alone.
@@ -88,7 +88,7 @@ void plan_book::forget_if(Is&& is_such) noexcept {
     std::erase_if(plans_, [&](commtask_plan_s* left) {
         if (!is_such(*left)) return false;
         if (left->try_change()) end(*left);
-        left->lose_members();
+        left->release_members();
         leave(*left);
         return true;
     });

@@ -27,12 +27,12 @@ namespace {
 /// From here on no other thread starts or changes the plan.
 [[nodiscard]] int claim(plan& started) noexcept {
     switch (started.try_start()) {
-    case plan::start_answer::is_running: return refuse_running(started);
-    case plan::start_answer::comm_is_gone:
+    case plan::start_status::is_running: return refuse_running(started);
+    case plan::start_status::comm_was_freed:
         return refuse(COMMTASK_ERR_COMM, "a communicator of the plan was freed since the plan was recorded");
-    case plan::start_answer::no_memory:
+    case plan::start_status::no_memory:
         return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the plan's next run");
-    case plan::start_answer::done: break;
+    case plan::start_status::done: break;
     }
     return COMMTASK_OK;
 }

@@ -27,10 +27,10 @@ const commtask_ticket* ticket_of(const commtask_options* options) noexcept {
     return has_one ? &options->ticket : nullptr;
 }
 
-source_place source_of(const commtask_options* options) noexcept {
+source_location source_of(const commtask_options* options) noexcept {
     const bool has_fields =
         options != nullptr && options->struct_size >= offsetof(commtask_options, line) + sizeof options->line;
-    return has_fields ? source_place{options->file, options->line} : source_place{};
+    return has_fields ? source_location{options->file, options->line} : source_location{};
 }
 
 std::uint32_t count_predecessors(const commtask_options& options) noexcept {

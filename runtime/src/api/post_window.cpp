@@ -93,7 +93,7 @@ int check_order(context& runtime, const commtask_op& op) noexcept {
                   window->name.c_str());
 }
 
-int take_place(context& runtime, const commtask_op& op, std::uint32_t flags, const source_place& where,
+int take_place(context& runtime, const commtask_op& op, std::uint32_t flags, const source_location& where,
                comm_queue& queue, std::uint64_t& number) noexcept {
     const auto window = window_in(runtime, op);
     bool has_memory = true;

@@ -27,7 +27,7 @@ namespace commtask::detail {
 /// entered in the window's book.
 /// @param number  of the ticket, written on success; 0: the operation needs no turn
 /// @return COMMTASK_OK, or why the operation is not allowed now
-[[nodiscard]] int take_place(context& runtime, const commtask_op& op, std::uint32_t flags, const source_place& where,
+[[nodiscard]] int take_place(context& runtime, const commtask_op& op, std::uint32_t flags, const source_location& where,
                              comm_queue& queue, std::uint64_t& number) noexcept;
 /// Any thread. The operation of a ticket has been posted, or never will be. Does nothing if
 /// `channel` is not a window's communicator.

@@ -113,7 +113,7 @@ void posting::tell_observers(bool is_ordered) noexcept {
     task_trace& traced = *runtime.trace_if_kept();
     unsigned said = 0;
     if ((flags & flag_is_call) != 0) said |= trace::posted_by_interposer;
-    if ((flags & flag_has_handler) != 0) said |= trace::posted_to_stand;
+    if ((flags & flag_has_handler) != 0) said |= trace::posted_with_handler;
     if (is_ordered) said |= trace::posted_in_order;
     const bool has_predecessors = options != nullptr && options->n_after + options->n_events > 0;
     if (has_predecessors) said |= trace::posted_after_others;

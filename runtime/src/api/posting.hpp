@@ -74,7 +74,7 @@ private:
 /// The ticket of the options, or null.
 [[nodiscard]] const commtask_ticket* ticket_of(const commtask_options* options) noexcept;
 /// The source location that the options give.
-[[nodiscard]] source_place source_of(const commtask_options* options) noexcept;
+[[nodiscard]] source_location source_of(const commtask_options* options) noexcept;
 [[nodiscard]] std::uint32_t count_predecessors(const commtask_options& options) noexcept;
 /// Calls `visit(task&)` for each predecessor.
 template <typename Visit>

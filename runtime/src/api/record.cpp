@@ -148,7 +148,7 @@ struct end_of_thread {
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
     plan_book::end_recording(*dropped);
-    dropped->cancel_armed(release_to_its_lane);
+    dropped->cancel_instantiated(release_to_its_lane);
     delete dropped;
     return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
 }
@@ -218,7 +218,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
         return runtime == nullptr ? refuse_without_runtime() : code;
     }
     commtask_plan_s& made = *recorded_here;
-    const bool is_kept = plan != nullptr && !made.is_spoilt && runtime->plans().add(made);
+    const bool is_kept = plan != nullptr && !made.lacks_memory && runtime->plans().add(made);
     plan_member* wrong = nullptr;
     int mpi_code = MPI_SUCCESS;
     const int code = run_in_progress_call([&] {

@@ -8,7 +8,7 @@
 #include "api/record.hpp"
 #include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/plan_types.hpp"
 

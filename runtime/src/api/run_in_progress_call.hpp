@@ -37,7 +37,7 @@ template <typename Function>
         return MPI_SUCCESS;
     };
     commtask_op sent = commtask_op_call(+call, &mine, comm);
-    sent.reserved = static_cast<int>(flag_stays_home);
+    sent.reserved = static_cast<int>(flag_uses_first_lane);
     commtask_t task = COMMTASK_NULL;
     if (const int code = commtask_post(&sent, nullptr, &task); code != COMMTASK_OK) return code;
     const int code = commtask_wait(&task, nullptr);

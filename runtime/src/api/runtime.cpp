@@ -8,7 +8,7 @@
 #include "api/context.hpp"
 #include "api/entry.hpp"
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "base/system.hpp"
 #include "config/settings.hpp"
 #include "mpi/clock.hpp"
@@ -221,18 +221,19 @@ void warn_of_other_mpi(const std::string& measured_with) {
 /// If the ranks of a node cannot agree, the worker shares its core; the sentence says why.
 /// Collective.
 /// @throws std::bad_alloc  on this rank, or on all
-[[nodiscard]] rank_place collective_find_place(const config& settings, const cpu_set& cpus) {
+[[nodiscard]] rank_placement collective_find_place(const config& settings, const cpu_set& cpus) {
     const errors_come_back scope;
     node_map map = collective_map_node(MPI_COMM_WORLD, settings, cpus);
     if (map.failure && settings.verbose >= 1) {
         say("warning: %s; the worker shares its core", map.failure->c_str());
     }
-    return std::move(map.places.at(map.me));
+    return std::move(map.placements.at(map.me));
 }
 
 /// Memory for the doorbells of the node, if its ranks want any. Collective; ranks that cannot start
 /// take part.
-[[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings, const rank_place& mine) {
+[[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings,
+                                                                      const rank_placement& mine) {
     if (settings.node_doorbells == doorbell_use::off) return nullptr;
     const errors_come_back scope;
     const bool has_core = mine.idle == idle_policy::reserved;
@@ -248,12 +249,12 @@ void warn_of_other_mpi(const std::string& measured_with) {
 /// Finds where messages to each rank are announced. Collective, if messages are announced.
 /// @return an empty list if no node has a leader, MPI refuses, or a rank has no memory: then
 /// messages are not announced
-[[nodiscard]] std::vector<far_place> collective_find_leaders(const config& settings, const node_segment* node) {
+[[nodiscard]] std::vector<remote_target> collective_find_leaders(const config& settings, const node_segment* node) {
     if (settings.node_announce_bytes == 0) return {};
     const errors_come_back scope;
     int n_ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    std::vector<far_place> world;
+    std::vector<remote_target> world;
     try {
         world.resize(static_cast<std::size_t>(n_ranks));
     } catch (const std::bad_alloc&) { // the agreement below tells the other ranks
@@ -262,12 +263,12 @@ void warn_of_other_mpi(const std::string& measured_with) {
     int all_have = 0;
     MPI_Allreduce(&have_memory, &all_have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (all_have == 0) return {};
-    far_place mine;
+    remote_target mine;
     if (node != nullptr) mine = {node->world_ranks[node->leader], static_cast<std::uint32_t>(node->me)};
     static_assert(sizeof mine == 8);
     if (MPI_Allgather(&mine, 8, MPI_BYTE, world.data(), 8, MPI_BYTE, MPI_COMM_WORLD) != MPI_SUCCESS) return {};
     const bool has_leaders =
-        std::ranges::any_of(world, [](const far_place& each) { return each.leader != far_place::nobody; });
+        std::ranges::any_of(world, [](const remote_target& each) { return each.leader != remote_target::nobody; });
     if (!has_leaders) world.clear();
     return world;
 }
@@ -280,7 +281,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return {collective_compare_clocks(comm), run};
 }
 
-[[nodiscard]] trace_file* open_trace(const config& settings, const rank_place& place,
+[[nodiscard]] trace_file* open_trace(const config& settings, const rank_placement& place,
                                      const context::agreed_start& start, std::uint64_t run, std::string& why) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
     int length = 0;
@@ -311,7 +312,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
         start.clock_comm = collective_own_comm(own_comm::clocks);
         if (start.clock_comm != MPI_COMM_NULL) std::tie(clock, run) = collective_begin_run(start.clock_comm);
     }
-    rank_place place;
+    rank_placement place;
     int code = guarded([&] {
         place = collective_find_place(settings, cpus);
         if (place.error) return refuse(COMMTASK_ERR_CONFIG, "%s", place.error->c_str());
@@ -320,7 +321,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
         return static_cast<int>(COMMTASK_OK);
     });
     std::unique_ptr<node_segment> node = collective_find_doorbells(settings, place);
-    std::vector<far_place> world = collective_find_leaders(settings, node.get());
+    std::vector<remote_target> world = collective_find_leaders(settings, node.get());
     if (!world.empty()) start.announcing_comm = collective_own_comm(own_comm::announcements);
     if (start.announcing_comm == MPI_COMM_NULL) world.clear();
     if (code == COMMTASK_OK)
@@ -375,7 +376,7 @@ start_outcome collective_start(const commtask_config* given) {
     if (has_mpi) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         MPI_Query_thread(&thread_level);
-        introduce(rank);
+        set_log_rank(rank);
     }
     const bool has_one_version = !has_mpi || collective_has_one_version();
     config settings;
@@ -423,7 +424,7 @@ start_outcome collective_start(const commtask_config* given) {
 
 int conclude_init(const start_outcome& how) noexcept {
     if (how.code != COMMTASK_ERR_ALREADY_INITIALIZED) remember_init(how.code);
-    if (how.has_reason && how.verbose >= 1) say("commtask_init was refused: %s", last_sentence());
+    if (how.has_reason && how.verbose >= 1) say("commtask_init was refused: %s", last_message());
     return how.code;
 }
 
@@ -462,7 +463,7 @@ int commtask_get_info(commtask_info* info) noexcept {
     commtask_info full{};
     full.struct_size = info->struct_size;
     full.lanes = static_cast<unsigned>(mine->lanes().size());
-    full.worker_cpu = mine->place().lane_cpus.empty() ? -1 : mine->place().lane_cpus.front();
+    full.worker_cpu = mine->placement().lane_cpus.empty() ? -1 : mine->placement().lane_cpus.front();
     full.worker_is_reserved = mine->waiting().worker_is_reserved ? 1 : 0;
     full.thread_level = mine->thread_level();
     full.has_large_counts = has_large_counts ? 1 : 0;

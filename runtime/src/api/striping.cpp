@@ -112,33 +112,33 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
     // tasks, which do not know the duplicates.
     const bool is_call = (static_cast<std::uint32_t>(op.reserved) & flag_is_call) != 0;
     if (is_call && !striping.is_by_thread()) return COMMTASK_OK;
-    const bool stays_home = (static_cast<std::uint32_t>(op.reserved) & flag_stays_home) != 0;
-    if (striping.is_by_thread() && stays_home) return COMMTASK_OK;
+    const bool uses_first_lane = (static_cast<std::uint32_t>(op.reserved) & flag_uses_first_lane) != 0;
+    if (striping.is_by_thread() && uses_first_lane) return COMMTASK_OK;
     if (striping.is_by_thread() && ticket != nullptr) {
         queue = &queue_of_ticket(*queue, *ticket); // another thread may have taken the ticket
         return COMMTASK_OK;
     }
     comm_queue* chosen = nullptr;
     switch (striping.choose(op, chosen)) {
-    case comm_striping::answer::any_source:
+    case comm_striping::choice::any_source:
         return refuse(
             COMMTASK_ERR_ARGUMENT,
             "source is MPI_ANY_SOURCE, and the info of %s says mpi_assert_no_any_source: it is striped over lanes, "
             "and %s would not know which one its message comes by",
             queue->name.c_str(), name_of(op.kind));
-    case comm_striping::answer::any_tag:
+    case comm_striping::choice::any_tag:
         return refuse(
             COMMTASK_ERR_ARGUMENT,
             "tag is MPI_ANY_TAG, and the info of %s says mpi_assert_no_any_tag: it is striped over lanes, and %s "
             "would not know which one its message comes by",
             queue->name.c_str(), name_of(op.kind));
-    case comm_striping::answer::several_keys:
+    case comm_striping::choice::several_keys:
         return refuse(
             COMMTASK_ERR_ARGUMENT,
             "the messages of %s may belong to several lanes, over which %s is striped by rank and tag: post each "
             "message on its own, or all with one rank and one tag",
             name_of(op.kind), queue->name.c_str());
-    case comm_striping::answer::goes: break;
+    case comm_striping::choice::ok: break;
     }
     if (chosen != nullptr) queue = chosen;
     return COMMTASK_OK;

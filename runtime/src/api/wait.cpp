@@ -46,7 +46,7 @@ namespace {
 void tell_successor(task& successor) noexcept {
     switch (successor.life.state()) {
     case task_state::open: return successor.queue->served_by->released(successor);
-    case task_state::given_up: return;
+    case task_state::abandoned: return;
     default: return task_pool::drop(&successor);
     }
 }
@@ -172,7 +172,7 @@ int commtask_is_worker_shared(void) noexcept {
 int commtask_in_progress_call(void) noexcept {
     if (in_progress_call()) return 1;
     context* const runtime = context::running();
-    return runtime != nullptr && runtime->lanes().is_held_by_me() ? 1 : 0;
+    return runtime != nullptr && runtime->lanes().has_lock() ? 1 : 0;
 }
 
 int commtask_wait(commtask_t* handle, commtask_status* status) noexcept {

@@ -73,7 +73,7 @@ struct registration {
             if (has_epochs) {
                 made.epochs = std::make_unique<served_window::own_epochs>(
                     runtime.lanes(),
-                    [cpus = runtime.place().compute_cpus] { static_cast<void>(set_thread_cpus(cpus)); },
+                    [cpus = runtime.placement().compute_cpus] { static_cast<void>(set_thread_cpus(cpus)); },
                     runtime.stack_bytes());
             }
             mine = open(runtime.windows(), made, why);

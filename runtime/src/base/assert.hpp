@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Assertions. An assertion states an invariant that no caller can break; mistakes of callers are
-// returned as error codes. Assertions are compiled in where COMMTASK_ASSERTIONS is set (dev and
-// sanitizer presets), and cost nothing elsewhere.
+// Assertions state invariants that no caller can break; errors of callers are returned as codes.
+// Assertions are compiled in where COMMTASK_ASSERTIONS is set (dev and sanitizer presets), and cost
+// nothing elsewhere.
 #pragma once
 
-// Included in every build, so that a file that needs one of these headers by mistake compiles in
-// all presets or in none.
-#include "base/speech.hpp"
+// Included in every build, so that a missing include in another file shows in all presets.
+#include "base/log.hpp"
 
 #include <cstdlib>
 

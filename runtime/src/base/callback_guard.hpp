@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures how long the program's callbacks hold up the progress thread, in processor time: time
-// that the operating system gives to other threads meanwhile does not count. The cheap clock is
-// read twice for each timed callback. The thread's processor clock costs a system call. So it is
-// read before a callback only if the last reading is old. It is read after a callback only if the
+// Measures how much processor time the program's callbacks take from the progress thread; time in
+// which the operating system runs other threads does not count. The cheap clock is read before and
+// after each timed callback. The thread's processor clock costs a system call. So this clock is
+// read before a callback only if the last reading is old. After a callback it is read only if the
 // callback took long by the cheap clock.
 #pragma once
 
@@ -14,43 +14,45 @@
 
 namespace commtask::detail {
 
-/// The processor time that a thread had used at a moment.
+/// The processor time that a thread has used up to a point in time.
 struct processor_reading {
     std::uint64_t at_ns = 0;
     std::uint64_t used_ns = 0;
 };
 
-/// Whether a callback that begins needs a new reading: otherwise up to an eighth of the limit goes
-/// unnoticed.
+/// Whether a new reading is needed before a callback. An old reading hides at most an eighth of the
+/// limit.
 [[nodiscard]] constexpr bool is_too_old(const processor_reading& last, std::uint64_t begin_ns,
                                         std::uint64_t limit_ns) noexcept {
     return begin_ns - last.at_ns >= limit_ns / 8;
 }
 
-/// The processor time that a callback used for certain: all time since the reading, minus the time
-/// between the reading and the callback's begin.
-[[nodiscard]] constexpr std::uint64_t surely_used_ns(const processor_reading& last, std::uint64_t begin_ns,
-                                                     std::uint64_t used_at_end_ns) noexcept {
+/// A lower bound of a callback's processor time: the time used since the reading, minus the time
+/// from the reading to the callback's begin.
+[[nodiscard]] constexpr std::uint64_t least_used_ns(const processor_reading& last, std::uint64_t begin_ns,
+                                                    std::uint64_t used_at_end_ns) noexcept {
     const std::uint64_t used_ns = used_at_end_ns - last.used_ns;
     const std::uint64_t before_ns = begin_ns - last.at_ns;
     return used_ns > before_ns ? used_ns - before_ns : 0;
 }
 
-/// Times the callbacks of a lane. Only the lane's progress thread uses it.
+/// Times the callbacks of a lane. Used only by the lane's progress thread.
 class callback_guard {
 public:
     /// @param limit_ns  0: callbacks are not timed
     explicit callback_guard(std::uint64_t limit_ns) noexcept : limit_ns_(limit_ns) {}
 
-    /// A callback that exceeded the limit, for a warning.
+    /// The data for a warning about a callback that exceeded the limit.
     struct verdict {
         std::uint64_t used_ns;
-        /// Callbacks over the limit since the last warning that were not reported.
-        std::uint64_t n_unsaid;
+        /// The number of callbacks that exceeded the limit since the last warning and were not
+        /// reported.
+        std::uint64_t n_suppressed;
     };
 
     /// Runs the callback.
-    /// @return nothing if the callback kept to the limit, or another warning was written just now
+    /// @return nothing if the callback kept to the limit, or if there was a warning less than 1 s
+    /// ago
     template <typename Callback>
     [[nodiscard]] std::optional<verdict> run(Callback&& callback) noexcept {
         if (limit_ns_ == 0) {
@@ -58,7 +60,7 @@ public:
             return std::nullopt;
         }
         const std::uint64_t begin_ns = now_ns();
-        // Per thread, since a lane has many progress threads.
+        // Per thread, since the progress thread of a lane changes.
         thread_local constinit processor_reading last;
         if (is_too_old(last, begin_ns, limit_ns_)) last = {begin_ns, processor_time_ns()};
         // A copy, since the callback may make progress for another lane.
@@ -67,27 +69,27 @@ public:
         const std::uint64_t end_ns = now_ns();
         if (end_ns - begin_ns <= limit_ns_) return std::nullopt;
         last = {end_ns, processor_time_ns()};
-        const std::uint64_t used_ns = surely_used_ns(before, begin_ns, last.used_ns);
+        const std::uint64_t used_ns = least_used_ns(before, begin_ns, last.used_ns);
         return used_ns <= limit_ns_ ? std::nullopt : judge(used_ns, end_ns);
     }
 
 private:
-    /// One warning per second is enough to read, and writing holds up the other tasks too.
+    /// At most one warning per second, since writing delays the other tasks.
     [[nodiscard]] std::optional<verdict> judge(std::uint64_t used_ns, std::uint64_t end_ns) noexcept {
         constexpr std::uint64_t pause_ns = 1'000'000'000;
-        if (last_said_ns_ != 0 && end_ns - last_said_ns_ < pause_ns) {
-            ++n_unsaid_;
+        if (last_warning_ns_ != 0 && end_ns - last_warning_ns_ < pause_ns) {
+            ++n_suppressed_;
             return std::nullopt;
         }
-        last_said_ns_ = end_ns;
-        const verdict said{used_ns, n_unsaid_};
-        n_unsaid_ = 0;
-        return said;
+        last_warning_ns_ = end_ns;
+        const verdict excess{used_ns, n_suppressed_};
+        n_suppressed_ = 0;
+        return excess;
     }
 
     const std::uint64_t limit_ns_;
-    std::uint64_t last_said_ns_ = 0;
-    std::uint64_t n_unsaid_ = 0;
+    std::uint64_t last_warning_ns_ = 0;
+    std::uint64_t n_suppressed_ = 0;
 };
 
 } // namespace commtask::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thin value type over hwloc's bitmaps. The only logic of its own is the reader of CPU lists. It
-// is stricter than hwloc_bitmap_list_sscanf, which reads "3-" as "3 and all above" and ignores text
-// that it cannot read.
+// A value type for hwloc's bitmaps. The only other logic is the parser of CPU lists.
+// hwloc_bitmap_list_sscanf is not strict enough: it reads "3-" as "3 and all above", and ignores
+// text that it cannot read.
 #include "base/cpu_set.hpp"
 
 #include <algorithm>

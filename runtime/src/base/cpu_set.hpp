@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of CPUs with value semantics, by hwloc's physical PU numbers, as the kernel, taskset and
-// lscpu count them. It exists because a raw hwloc_bitmap_t must be freed by hand, and a cpu_set_t
-// ends at 1024 CPUs.
+// A set of CPUs with value semantics. CPUs have the numbers of the kernel, taskset and lscpu
+// (hwloc's physical PU numbers). A raw hwloc_bitmap_t must be freed by hand, and a cpu_set_t ends
+// at 1024 CPUs.
 #pragma once
 
 #include <hwloc.h>
@@ -28,8 +28,8 @@ public:
 
     /// The set {first, ..., last}.
     [[nodiscard]] static cpu_set range(int first, int last);
-    /// Reads a list such as "0-3,8". The empty text is the empty set.
-    /// @return nothing for any other text
+    /// Parses a list such as "0-3,8". The empty text is the empty set.
+    /// @return nothing if the text is invalid
     [[nodiscard]] static std::optional<cpu_set> from_text(std::string_view text);
 
     void insert(int cpu);
@@ -61,12 +61,12 @@ private:
 [[nodiscard]] cpu_set operator&(cpu_set a, const cpu_set& b);
 [[nodiscard]] cpu_set operator-(cpu_set a, const cpu_set& b);
 
-/// Reads a list such as "3,7-9", and keeps its order, so that lane 0 can get the first CPU, and so
-/// on.
-/// @return nothing if the text is not a list, names a CPU twice, or names a CPU above `highest_cpu`
+/// Parses a list such as "3,7-9". Keeps the order, since lane 0 gets the first CPU, lane 1 the
+/// second, and so on.
+/// @return nothing if the text is invalid, or names a CPU twice or above `highest_cpu`
 [[nodiscard]] std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 
-/// More CPUs than any Linux kernel is built for.
+/// The limit of CPU numbers, above those of all Linux kernels.
 inline constexpr int highest_cpu = 8191;
 
 } // namespace commtask::detail

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Uses instructions instead of <fenv.h>: its environment has 32 bytes where a task has room for
-// four, and takes a hundred cycles to load. x86-64: the modes are MXCSR without its flags, and the
-// control word of the x87 unit, which long double uses. The flags of both units are kept in MXCSR,
-// since fetestexcept() reads both. AArch64: the modes are FPCR, the flags are FPSR. On other
-// processors a thread has no modes, and nothing is carried.
+// Uses instructions instead of <fenv.h>: a fenv_t has 32 bytes, where a task has room for four, and
+// takes a hundred cycles to load. x86-64: the modes are MXCSR without its flags, and the control
+// word of the x87 unit (long double). Flags of both units are stored in MXCSR, since fetestexcept()
+// reads both. AArch64: the modes are FPCR, the flags are FPSR. On other processors, modes and flags
+// are ignored.
 #include "base/float_modes.hpp"
 
 #include <algorithm>
@@ -33,7 +33,8 @@ void store_mxcsr(std::uint32_t word) noexcept { asm volatile("ldmxcsr %0" : : "m
     return word;
 }
 
-/// Flags that stay in the x87 unit would trap at once under a control word that enables the trap.
+/// Moves the flags out of the x87 unit: they would trap at once if the new control word enabled
+/// their traps.
 void empty_x87(std::uint32_t& flags) noexcept {
     std::uint16_t status = 0;
     asm volatile("fnstsw %0" : "=a"(status));
@@ -65,7 +66,8 @@ float_flags store_modes(float_modes modes, std::uint32_t flags) noexcept {
 #elif defined(__aarch64__)
 
 constexpr std::uint32_t flag_bits = 0x9f;
-constexpr float_modes is_known = 1U << 31U; // Not a bit of FPCR, which is 0 by default.
+// Not a bit of FPCR; makes the default modes, 0, a nonzero value.
+constexpr float_modes is_known = 1U << 31U;
 
 [[nodiscard]] std::uint32_t load_flags() noexcept {
     std::uint64_t word = 0;
@@ -96,8 +98,8 @@ float_flags store_modes(float_modes, std::uint32_t) noexcept { return 0; }
 
 #endif
 
-/// The modes of the reductions in flight; the modes of the last one come last. A program has one or
-/// two modes. If there are more than fit, the rest are not distinguished.
+/// The modes of the reductions in flight; the last entry is for the newest reduction. Programs use
+/// one or two modes. Reductions that do not fit into the table are ignored.
 struct modes_in_use {
     float_modes modes;
     std::uint32_t n_reductions;
@@ -106,7 +108,7 @@ std::mutex guards_table;
 std::array<modes_in_use, 8> table;
 std::size_t n_in_use = 0;
 
-/// The number of scopes that the calling thread is in.
+/// The number of nested scopes of the calling thread.
 constinit thread_local int depth = 0;
 
 [[nodiscard]] modes_in_use* find(float_modes modes) noexcept {
@@ -129,7 +131,7 @@ void raise_flags(float_flags flags) noexcept {
 void reductions_in_flight::begin(float_modes modes) noexcept {
     if (modes == 0) return;
     const std::lock_guard guard{guards_table};
-    // Threads that wait for earlier reductions have read their flags already.
+    // The threads that wait for earlier reductions have read their flags.
     if (n_in_use == 0) raised_.store(0, std::memory_order_relaxed);
     modes_in_use* const found = find(modes);
     if (found != nullptr) {
@@ -150,8 +152,8 @@ float_flags reductions_in_flight::end(float_modes modes) noexcept {
         --n_in_use;
     }
     wanted_.store(n_in_use == 0 ? 0 : table[n_in_use - 1].modes, std::memory_order_relaxed);
-    // The flags of a reduction that ends inside a call of the library are returned before the
-    // call's scope ends.
+    // A reduction may end inside a call of the library, before the scope of that call adds its
+    // flags to raised_.
     const std::uint32_t here = depth > 0 ? load_flags() : 0;
     return static_cast<float_flags>(raised_.load(std::memory_order_relaxed) | here);
 }
@@ -159,7 +161,7 @@ float_flags reductions_in_flight::end(float_modes modes) noexcept {
 void float_scope::begin(float_modes wanted) noexcept {
     modes_before_ = load_modes();
     const bool is_counted = reductions_in_flight::wanted_.load(std::memory_order_relaxed) != 0;
-    // A thread of the library, in its caller's modes.
+    // A thread of the library that has the wanted modes already.
     if (!is_counted && wanted == modes_before_) return;
     flags_before_ = store_modes(wanted, 0);
     is_active_ = true;
@@ -169,10 +171,10 @@ void float_scope::begin(float_modes wanted) noexcept {
 void float_scope::end() noexcept {
     const float_flags raised = store_modes(modes_before_, 0);
     std::atomic<float_flags>& all = reductions_in_flight::raised_;
-    // A bit is added once: threads that do arithmetic all day do not write the line each time.
+    // Does not write the line if it has all the bits.
     if ((all.load(std::memory_order_relaxed) & raised) != raised) all.fetch_or(raised, std::memory_order_relaxed);
-    // A thread of the library needs no flags of its own. In other threads the flags stay, as in a
-    // thread that makes MPI's call without the library.
+    // Threads of the library need no flags. In other threads the flags stay, as after a call of MPI
+    // without the library.
     --depth;
     const bool is_dropped = library_thread::am_i() && depth == 0;
     if (!is_dropped && (flags_before_ | raised) != 0)

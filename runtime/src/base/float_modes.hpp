@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The floating-point modes of a thread as one word: rounding, flushing of denormals, traps. MPI
-// does the arithmetic of reductions in any of its calls, on the calling thread. So while reductions
-// are in flight, the library calls MPI in the modes of the threads that posted them, and keeps the
-// exception flags for the threads that wait. If two reductions in flight have different modes, the
-// later one's are used for both, since MPI does not say on which one it works. The cost of a call
-// of MPI: one load without reductions in flight, else about 20 ns.
+// does the arithmetic of reductions in any of its calls, on the calling thread. So while a
+// reduction is in flight, the library calls MPI in the modes of the thread that posted it. The
+// waiting thread gets the exception flags. MPI does not say on which reduction it works: if two
+// have different modes, the newer modes are used for both. A call of MPI costs one more load, and
+// about 20 ns while reductions are in flight.
 #pragma once
 
 #include "base/library_thread.hpp"
@@ -15,36 +15,35 @@
 
 namespace commtask::detail {
 
-/// 0: no modes. The modes of a thread are never 0.
+/// 0: unknown. The modes of a thread are never 0.
 using float_modes = std::uint32_t;
-/// Exception flags, in the bits that the processor uses for them.
+/// Exception flags, in the processor's bits.
 using float_flags = std::uint8_t;
 
 /// The modes of the calling thread.
 [[nodiscard]] float_modes modes_of_this_thread() noexcept;
 
-/// Raises in the calling thread exceptions that occurred in another thread; no trap is taken.
+/// Raises, in the calling thread, exceptions that occurred in another thread; takes no trap.
 void raise_flags(float_flags flags) noexcept;
 
-/// The reductions of the process that MPI has in flight.
+/// The reductions of the process that are in flight.
 class reductions_in_flight {
 public:
     static void begin(float_modes modes) noexcept;
-    /// @return the flags that were raised in calls of MPI since begin(), for any reduction
+    /// @return the flags that were raised in calls of MPI since begin(), by any reduction
     [[nodiscard]] static float_flags end(float_modes modes) noexcept;
 
-    /// A thread of the program is about to call MPI itself, in its own modes. A thread of the
-    /// library that calls MPI later uses the same modes, as if one thread made both calls without
-    /// the library.
+    /// Called before a thread of the program calls MPI itself. Later calls by threads of the
+    /// library use the same modes, as if the program had made both calls.
     static void caller_has(float_modes modes) noexcept {
-        // relaxed: a thread that sees the modes late calls MPI as if it had called before.
+        // relaxed: a late value has the same effect as an earlier call.
         if (caller_.load(std::memory_order_relaxed) != modes) caller_.store(modes, std::memory_order_relaxed);
     }
 
     /// The modes in which the calling thread should call MPI; 0: its own.
     [[nodiscard]] static float_modes wanted() noexcept {
-        // relaxed: a thread that has begun a reduction, or waits for one, has taken the progress
-        // lock in between.
+        // relaxed: a thread that begins a reduction, or waits for one, takes the progress lock in
+        // between.
         const float_modes theirs = wanted_.load(std::memory_order_relaxed);
         return theirs != 0 || !library_thread::am_i() ? theirs : caller_.load(std::memory_order_relaxed);
     }
@@ -79,7 +78,7 @@ private:
     bool is_active_ = false;
 };
 
-/// The scope of a call that ends when its reduction has ended.
+/// The scope of a blocking reduction.
 class reduction_under_way {
 public:
     explicit reduction_under_way(bool is_one) noexcept : modes_(is_one ? modes_of_this_thread() : 0) {

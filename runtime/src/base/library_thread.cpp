@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A new thread inherits the signal mask, so the mask is set around the thread's creation: at no
-// moment does the new thread take a signal. Signals that the thread raises by a fault of its own
-// stay unblocked. Otherwise the kernel would kill the process without calling the program's
-// handler.
+// A new thread inherits the signal mask. The mask is set around the creation, so the new thread
+// never takes a signal that it should not. Signals for the thread's own faults stay unblocked;
+// otherwise the kernel would kill the process without calling the program's handler.
 #include "base/library_thread.hpp"
 
 #include "base/assert.hpp"
@@ -20,11 +19,11 @@
 namespace commtask::detail {
 namespace {
 
-/// A function that was written for the program's main thread, with the stack limit `unlimited`,
-/// needs as much stack as such programs get by default.
+/// The stack size for functions of the program under the stack limit `unlimited`: the usual default
+/// for a main thread.
 constexpr std::size_t least_stack_bytes = std::size_t{16} << 20U;
 
-/// The data that the new thread needs until it runs.
+/// The data that the new thread takes over.
 struct beginning {
     std::string name;
     std::function<void()> function;
@@ -39,7 +38,7 @@ struct beginning {
     return failure;
 }
 
-/// @return all but `taken` and the signals of faults
+/// @return all signals except `taken` and the signals of faults
 [[nodiscard]] sigset_t blocked_beside(const sigset_t& taken) noexcept {
     sigset_t blocked;
     sigfillset(&blocked);
@@ -55,7 +54,7 @@ struct beginning {
 std::size_t stack_for_functions_bytes(std::size_t asked_bytes) noexcept {
     rlimit limit{};
     const bool has_limit = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    // A limit need not be a multiple of the page size, which glibc needs on some processors.
+    // glibc requires a multiple of the page size on some processors.
     constexpr std::size_t page_bytes = 4096;
     const std::size_t largest =
         std::max({least_stack_bytes, asked_bytes, has_limit ? static_cast<std::size_t>(limit.rlim_cur) : 0});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For "Did you mean …": finds the valid word nearest to a mistyped one. The commonest slips in
-// names of variables weigh little: two neighbouring letters that changed places count as one
-// mistake, and case does not count.
+// Finds the valid word nearest to a mistyped one, for "Did you mean …". Two swapped neighboring
+// letters count as one mistake, and case does not count, since these are the most common mistakes
+// in names of variables.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 
 namespace commtask::detail {
 
-/// The number of insertions, deletions, replacements and swaps of neighbours that turn one word
-/// into the other.
+/// The number of insertions, deletions, replacements and swaps of neighboring letters that turn one
+/// word into the other.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
     const auto same = [](char x, char y) {
         return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
     };
-    // Three rows of the usual table: two back (for swaps), one back, and the current one.
+    // Three rows of the usual table: the current one, the one before, and for swaps the one before
+    // that.
     std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), current(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -37,8 +38,7 @@ namespace commtask::detail {
     return last[b.size()];
 }
 
-/// The candidate with the fewest mistakes; among equal candidates the first. `candidates` is not
-/// empty.
+/// The candidate with the smallest distance; among equals the first. `candidates` is not empty.
 [[nodiscard]] inline std::string_view nearest_word(std::string_view word,
                                                    std::span<const std::string_view> candidates) {
     return *std::ranges::min_element(candidates, {},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Escapes names that the program or another process chose, such as a communicator's name, for text
-// that a terminal shows. Control characters, and bytes that are not UTF-8, become \x1b and the
-// like, so that no name moves the cursor or begins a line. The library and the report escape in the
-// same way.
+// Escapes names from the program or another process, such as a communicator's name, for text that a
+// terminal shows. Control characters, and bytes that are not UTF-8, are escaped as \x1b and so on.
+// So no name moves the cursor or begins a new line. The library and commtask-report use the same
+// escapes.
 #pragma once
 
 #include <array>
@@ -15,17 +15,16 @@
 
 namespace commtask::detail {
 
-inline constexpr std::size_t escape_bytes = 4; ///< The length of one escaped byte: "\x1b".
+inline constexpr std::size_t escape_bytes = 4; ///< The length of an escaped byte, such as "\x1b".
 
-/// Characters that a terminal obeys instead of showing them: the control characters of ASCII and
-/// Latin-1, and characters that change the direction of text or end a line.
+/// Whether a terminal would execute the character instead of showing it. Includes the control
+/// characters of ASCII and Latin-1, and characters that end a line or change the direction of text.
 [[nodiscard]] constexpr bool is_control(std::uint32_t code) noexcept {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/// The number of bytes of the first UTF-8 character, if it may be shown; 0 if its first byte may
-/// not.
+/// The number of bytes of the first UTF-8 character; 0 if its first byte must be escaped.
 [[nodiscard]] inline std::size_t shown_bytes(std::string_view text) noexcept {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
     const unsigned lead = byte(0);
@@ -42,7 +41,7 @@ inline constexpr std::size_t escape_bytes = 4; ///< The length of one escaped by
     return code < least[size] || code > 0x10ffff || is_surrogate || is_control(code) ? 0 : size;
 }
 
-/// Writes as much of the text as fits.
+/// Writes the escaped text, cut to the size of `to`.
 /// @return the number of bytes written
 inline std::size_t write_printable(std::string_view text, std::span<char> to) noexcept {
     constexpr std::string_view digits = "0123456789abcdef";

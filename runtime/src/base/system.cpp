@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system calls of system.hpp. glibc has no wrapper for futex or membarrier, so the numbers of
-// the calls are used. Any unexpected failure can only mean a kernel without the call, which
-// registration finds out first.
+// The system calls of system.hpp. glibc has no wrappers for futex and membarrier, so syscall() is
+// used. The only unexpected failure is a kernel without the call, which register_heavy_barrier()
+// detects.
 #include "base/system.hpp"
 
 #include "base/tuning.hpp"
@@ -19,38 +19,38 @@
 namespace commtask::detail {
 namespace {
 
-/// Restores errno: a post or a wait must not change the program's errno.
-class kept_errno {
+/// Restores errno, which a post or a wait must not change.
+class errno_guard {
 public:
-    kept_errno() noexcept : before_(errno) {}
-    kept_errno(const kept_errno&) = delete;
-    kept_errno& operator=(const kept_errno&) = delete;
-    ~kept_errno() { errno = before_; }
+    errno_guard() noexcept : before_(errno) {}
+    errno_guard(const errno_guard&) = delete;
+    errno_guard& operator=(const errno_guard&) = delete;
+    ~errno_guard() { errno = before_; }
 
 private:
     int before_;
 };
 
-/// The kernel's sched_attr in its first version; the header that has it clashes with <sched.h>.
+/// The kernel's struct sched_attr, version 1; its header conflicts with <sched.h>.
 struct scheduling {
     std::uint32_t size;
     std::uint32_t policy;
     std::uint64_t flags;
     std::int32_t nice;
     std::uint32_t priority;
-    std::uint64_t runtime_ns; ///< For ordinary threads the length of a turn, from Linux 6.12 on.
+    std::uint64_t runtime_ns; ///< For SCHED_OTHER the time slice, from Linux 6.12.
     std::uint64_t deadline_ns;
     std::uint64_t period_ns;
 };
 constexpr std::uint32_t ordinary = 0; // SCHED_OTHER
-// SCHED_BATCH: as SCHED_OTHER, but a thread that is woken preempts no thread.
+// SCHED_BATCH: as SCHED_OTHER, but a thread that is woken does not preempt another.
 constexpr std::uint32_t batch = 3;
 
-/// Changes the scheduling of the calling thread. If a user chose another policy than `expected`, it
-/// stays.
+/// Changes the scheduling of the calling thread. Does nothing if its policy is not `expected`,
+/// since a user has chosen it.
 template <typename Change>
 [[nodiscard]] bool change_scheduling(std::uint32_t expected, Change&& change) noexcept {
-    const kept_errno programs;
+    const errno_guard guard;
     scheduling mine{};
     if (syscall(SYS_sched_getattr, 0, &mine, sizeof mine, 0) != 0 || mine.policy != expected) return false;
     mine.size = sizeof mine;
@@ -62,7 +62,7 @@ void wait_on(const std::atomic<std::uint32_t>& word, int how, std::uint32_t expe
              std::int64_t timeout_ns) noexcept {
     const timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
                            static_cast<long>(timeout_ns % 1'000'000'000)};
-    const kept_errno programs;
+    const errno_guard guard;
     syscall(SYS_futex, &word, how, expected, timeout_ns < 0 ? nullptr : &timeout, nullptr, 0);
 }
 
@@ -86,7 +86,7 @@ void sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 }
 
 void wake_sleepers(const std::atomic<std::uint32_t>& word) noexcept {
-    const kept_errno programs;
+    const errno_guard guard;
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
@@ -96,18 +96,19 @@ void sleep_while_equal_shared(const std::atomic<std::uint32_t>& word, std::uint3
 }
 
 void wake_sleepers_shared(const std::atomic<std::uint32_t>& word) noexcept {
-    const kept_errno programs;
+    const errno_guard guard;
     syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void prefer_short_turns() noexcept {
-    static_cast<void>(change_scheduling(ordinary, [](scheduling& mine) { mine.runtime_ns = tuning::short_turn_ns; }));
+void request_short_time_slices() noexcept {
+    static_cast<void>(
+        change_scheduling(ordinary, [](scheduling& mine) { mine.runtime_ns = tuning::short_time_slice_ns; }));
 }
 
-gentle_waking::gentle_waking() noexcept
+batch_scheduling::batch_scheduling() noexcept
     : is_changed_(change_scheduling(ordinary, [](scheduling& mine) { mine.policy = batch; })) {}
 
-gentle_waking::~gentle_waking() {
+batch_scheduling::~batch_scheduling() {
     if (is_changed_) static_cast<void>(change_scheduling(batch, [](scheduling& mine) { mine.policy = ordinary; }));
 }
 

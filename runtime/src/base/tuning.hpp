@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants that decide when a thread polls, yields, waits or leaves a task to another thread. No
-// constant affects the correctness of results. A choice that a user may want to make is a setting
-// instead (config_table.def). Each constant names the benchmark for which it is.
+// Constants that decide when a thread polls, yields, waits, or leaves a task to another thread.
+// No constant affects the correctness of results. Choices that a user may want to make are settings
+// instead (config_table.def). Each constant names its benchmark.
 #pragma once
 
 #include <cstddef>
@@ -10,93 +10,93 @@
 
 namespace commtask::detail::tuning {
 
-/// Cheap steps in a row before a step that costs a hundred times as much: polls before the clock is
-/// read or the core is yielded, attempts to take the progress lock before the worker is woken,
-/// tasks taken in before MPI is polled. scripts/bench unblock, scripts/bench post.
+/// The number of cheap steps before a step that costs about a hundred times as much: polls before a
+/// thread reads the clock or yields, attempts to take the progress lock before the submitter wakes
+/// the worker, tasks accepted before a poll. scripts/bench unblock, scripts/bench post.
 inline constexpr unsigned steps_in_a_row = 64;
 
-/// The longest wait of a thread that another thread will wake. A lost wake-up costs this time, and
-/// a paused worker and the end of the runtime poll once in this time. Not measured: a bound.
+/// The longest wait of a thread that another thread is expected to wake: a lost wake-up costs this
+/// time. Also the interval at which a paused worker and commtask_finalize poll. A bound, not
+/// measured.
 inline constexpr std::uint64_t longest_unwoken_wait_ns = 10'000'000;
 
 // A worker that shares its core: idle_strategy.hpp ------------------------------------------------
 
-/// The worker yields between polls for this time after something has moved, while something is in
-/// flight. Otherwise large messages make no progress during waits: scripts/bench exposed.
+/// How long the worker polls and yields after something has moved, while something is in flight.
+/// With less, large messages make no progress during waits. scripts/bench exposed.
 inline constexpr std::uint64_t active_ns = 5'000'000;
 
-/// A yield that took longer shows that another thread computes on this core. scripts/bench exposed
+/// A yield that takes longer shows that another thread computes on this core. scripts/bench exposed
 /// with four ranks on two cores.
 inline constexpr std::uint64_t long_yield_ns = 50'000;
 
-/// The worker does not yield for this time after such a yield. Otherwise four ranks on two cores
-/// expose 2 to 3 ms of a message: scripts/bench exposed.
+/// How long the worker does not yield after such a yield. With less, four ranks on two cores expose
+/// 2 to 3 ms of a message: scripts/bench exposed.
 inline constexpr std::uint64_t busy_core_ns = 2'000'000;
 
 /// The worker's first wait. Each further wait is twice as long, up to COMMTASK_WAIT_MAX_US.
 /// scripts/bench exposed.
 inline constexpr std::int64_t first_wait_ns = 5'000;
 
-/// The worker waits this multiple of COMMTASK_WAIT_MAX_US while another thread makes progress.
-/// Dslash `omp`.
-inline constexpr std::int64_t waits_beside_others = 3;
+/// The multiple of COMMTASK_WAIT_MAX_US for which the worker waits while another thread makes
+/// progress. scripts/bench dslash, mode `omp`.
+inline constexpr std::int64_t waits_while_others_progress = 3;
 
-/// The number of waits of COMMTASK_WAIT_MAX_US with nothing in flight before the worker blocks:
-/// until then, a post need not wake a blocked worker. scripts/bench post.
+/// The number of waits of COMMTASK_WAIT_MAX_US with nothing in flight before the worker blocks.
+/// During these waits, posts need not wake a blocked worker. scripts/bench post.
 inline constexpr int idle_waits_before_block = 50;
 
-/// The longest wait with something in flight for which other ranks ring; an event without a
-/// doorbell is seen only after this wait. Processor time of workers with doorbells: scripts/bench
-/// node.
+/// The longest wait while doorbells announce every operation in flight; an event without a doorbell
+/// is noticed only afterwards. Saves processor time: scripts/bench node.
 inline constexpr std::int64_t longest_rung_wait_ns = 4'000'000;
 
-/// The time slice that a shared worker asks the operating system for. With a longer slice, a thread
-/// that the worker has woken waits for the worker. Dslash `omp`, one core per rank.
-inline constexpr std::uint64_t short_turn_ns = 100'000;
+/// The time slice that a shared worker requests. With a longer slice, a thread that the worker has
+/// woken waits for the worker. scripts/bench dslash, mode `omp`, one core per rank.
+inline constexpr std::uint64_t short_time_slice_ns = 100'000;
 
 // Several lanes: lane_policy.cpp ------------------------------------------------------------------
 
-/// A further lane must reduce the cost of a burst to this share. With a larger share, a core would
-/// be used for next to nothing. scripts/bench lanes.
+/// A further lane must reduce the cost of a burst to this fraction. With a larger fraction, a core
+/// would be used for almost no gain. scripts/bench lanes.
 inline constexpr double worth_a_lane = 0.97;
 
-// Posting: task_pool.cpp, inbox.hpp ---------------------------------------------------------------
+// Posting: task_pool.cpp, mpsc_ring.hpp -----------------------------------------------------------
 
-/// Slots that a thread gets or gives back at once. With fewer slots, the lock is taken more often.
-/// scripts/bench post.
+/// The number of slots that a thread exchanges with the store at once. With fewer slots, the lock
+/// is taken more often. scripts/bench post.
 inline constexpr std::size_t slots_at_once = 32;
 
-/// How many slots ahead, and how many cells of the ring ahead, are fetched into the submitter's
-/// cache. scripts/bench post after long messages.
+/// The numbers of slots and of cells of the ring by which a submitter prefetches ahead.
+/// scripts/bench post after long messages.
 inline constexpr std::size_t slots_fetched_ahead = 4;
 inline constexpr std::uint64_t cells_fetched_ahead = 8;
 
-/// After an operation that did not complete at once, at most so many operations of its size are not
-/// tested for immediate completion (mpi/early_ends.hpp). scripts/bench post.
-inline constexpr int longest_pause_of_looks = 127;
+/// After operations that did not complete at once, the largest number of operations of this size
+/// that are not tested for immediate completion (mpi/early_ends.hpp). scripts/bench post.
+inline constexpr int most_skipped_tests = 127;
 
 // The interposer: plugins/mpi/src -----------------------------------------------------------------
 
-/// Calls of MPI by the program between two progress calls of the calling threads. scripts/bench
+/// The number of MPI calls of the program between two progress calls of its threads. scripts/bench
 /// offload.
 inline constexpr unsigned calls_between_progress = 8;
 
-/// Turns in which a call polls before it becomes a task, with a yield before each turn but the
-/// first. scripts/bench offload.
+/// The number of turns in which a blocking call polls before it becomes a task, with a yield before
+/// each further turn. scripts/bench offload.
 inline constexpr unsigned turns_in_passing = 16;
 
-/// The number of polls in such a turn is learned: it lies between steps_in_a_row and this.
+/// The largest number of polls in such a turn. The number is learned, and at least steps_in_a_row.
 /// scripts/bench offload, ranks with cores of their own.
 inline constexpr unsigned most_polls_of_a_call = 1024;
 
-/// A caller starts messages up to this size itself while the worker is blocked: waking the worker
+/// While the worker is blocked, a caller starts messages up to this size itself: waking the worker
 /// costs as much as sending so many bytes. scripts/bench offload.
 inline constexpr int woken_for_bytes = 8 << 10;
 
 // The end -----------------------------------------------------------------------------------------
 
-/// If a thread makes no progress for this time at the end of the runtime or of the job, the library
-/// assumes that it does not return.
-inline constexpr std::uint64_t patience_at_the_end_ns = 2'000'000'000;
+/// The time without progress after which a thread is considered stuck, at the end of the runtime or
+/// of the job.
+inline constexpr std::uint64_t longest_stall_ns = 2'000'000'000;
 
 } // namespace commtask::detail::tuning

@@ -5,7 +5,7 @@
 #include "config/settings.hpp"
 
 #include "base/last_error.hpp"
-#include "base/speech.hpp"
+#include "base/log.hpp"
 
 #include <algorithm>
 #include <cstring>

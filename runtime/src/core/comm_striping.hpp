@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Striping: several lanes serve the messages of one communicator, and a key chooses one of several
-// queues for each message. The key is one of two. First, the calling thread: the queues share the
-// communicator, and MPI still matches all its messages, so wildcards work, and only the order among
-// threads is lost. Second, the pair of ranks and the tag: each queue has a duplicate communicator.
-// Both ends of a message must compute the same queue, so a wildcard has none.
+// Striping: several lanes serve the messages of one communicator, and a key chooses a queue for
+// each message. The key is the calling thread, or the pair of ranks and the tag. By thread, the
+// queues share the communicator: MPI matches all messages, so wildcards work, and only the order
+// among threads is lost. By ranks and tag, each queue has a duplicate communicator. Both ends of a
+// message must compute the same queue, so wildcards are refused.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -25,7 +25,7 @@
 
 namespace commtask::detail {
 
-/// Assertions of the program about a communicator's messages, named as in MPI.
+/// Assertions of the program about a communicator's messages; names as in MPI.
 struct message_promises {
     bool no_any_source = false;    ///< mpi_assert_no_any_source
     bool no_any_tag = false;       ///< mpi_assert_no_any_tag
@@ -33,27 +33,27 @@ struct message_promises {
 };
 
 /// The part of a message's envelope that both its sender and its receiver know. The pair of ranks
-/// has no order, so an exchange with one rank has one key.
+/// is sorted, so an exchange with one rank has one key.
 struct message_key {
     int low_rank = 0;
     int high_rank = 0;
     int tag = 0;
     [[nodiscard]] bool operator==(const message_key&) const = default;
-    /// Messages with successive tags go to successive queues. So do the messages to the two
-    /// neighbours that a rank of a grid has along a dimension: their ranks are at the same
-    /// distance, so the queue depends on how many such distances lie below the pair. The sum of two
-    /// ranks would be odd for all neighbours in a ring. tests/unit/comm_striping_test.cpp checks on
-    /// grids which pairs get different queues.
+    /// Messages with successive tags use successive queues. So do messages to the two neighbors
+    /// along a dimension of a grid. The ranks of these neighbors have the same distance, so the
+    /// queue depends on how many such distances lie below the pair. The sum of the two ranks would
+    /// be odd for all neighbors in a ring. tests/unit/comm_striping_test.cpp checks which pairs of
+    /// a grid get different queues.
     [[nodiscard]] std::size_t stripe_over(std::size_t n_queues) const noexcept {
         if (n_queues == 1) return 0;
         const auto distance = static_cast<std::uint64_t>(high_rank) - static_cast<std::uint64_t>(low_rank);
         const auto low = static_cast<std::uint64_t>(low_rank);
-        const std::uint64_t place = distance == 0 ? low : low / distance + (distance + 1) / 2;
-        return static_cast<std::size_t>((place + static_cast<unsigned>(tag)) % n_queues);
+        const std::uint64_t index = distance == 0 ? low : low / distance + (distance + 1) / 2;
+        return static_cast<std::size_t>((index + static_cast<unsigned>(tag)) % n_queues);
     }
 };
 
-/// The number of the calling thread, counted from 0 in the order of first calls.
+/// The number of the calling thread, from 0 in the order of first calls.
 [[nodiscard]] inline std::size_t number_of_this_thread() noexcept {
     static std::atomic<std::size_t> n_threads{0};
     thread_local const std::size_t mine = n_threads.fetch_add(1, std::memory_order_relaxed);
@@ -62,11 +62,12 @@ struct message_key {
 
 class comm_striping {
 public:
-    /// The key is the calling thread.
-    /// @param over  queues of one communicator, at least one
+    /// Striping by the calling thread.
+    /// @param over  the queues of one communicator, at least one
     explicit comm_striping(std::vector<comm_queue*> over) noexcept : over_(std::move(over)), is_by_thread_(true) {}
-    /// The key is the pair of ranks and the tag, at least one of which is never a wildcard.
-    /// @param over  queues of its duplicates, at least one
+    /// Striping by the pair of ranks, the tag, or both: those that are never wildcards, at least
+    /// one.
+    /// @param over  the queues of the duplicates, at least one
     comm_striping(std::vector<comm_queue*> over, int my_rank, message_promises promised) noexcept
         : over_(std::move(over)), my_rank_(my_rank), has_ranks_(promised.no_any_source), has_tag_(promised.no_any_tag) {
     }
@@ -74,30 +75,30 @@ public:
     [[nodiscard]] bool is_by_thread() const noexcept { return is_by_thread_; }
     [[nodiscard]] const std::vector<comm_queue*>& over() const noexcept { return over_; }
 
-    /// Whether an operation has a queue, and why not.
-    enum class answer : std::uint8_t {
-        goes, ///< It uses the chosen queue; null: it stays in the communicator's own queue.
-        /// It uses MPI_ANY_SOURCE, although the program promised not to.
+    /// The result of choose().
+    enum class choice : std::uint8_t {
+        ok, ///< The operation uses the chosen queue; null: the communicator's own queue.
+        /// The operation uses MPI_ANY_SOURCE, although the program asserted otherwise.
         any_source,
-        any_tag,      ///< It uses MPI_ANY_TAG, although the program promised not to.
-        several_keys, ///< Its messages belong to several queues.
+        any_tag,      ///< The operation uses MPI_ANY_TAG, although the program asserted otherwise.
+        several_keys, ///< The messages of the operation belong to several queues.
     };
 
     /// Any thread.
     /// @param chosen  the operation's queue
-    [[nodiscard]] answer choose(const commtask_op& op, comm_queue*& chosen) const noexcept {
+    [[nodiscard]] choice choose(const commtask_op& op, comm_queue*& chosen) const noexcept {
         const operation_traits& kind = operation_of(op.kind);
         chosen = nullptr;
         if (kind.ordered_in != order_class::messages || kind.takes_window || kind.takes_file) {
-            return answer::goes;
+            return choice::ok;
         }
         if (is_by_thread_) {
             chosen = over_[number_of_this_thread() % over_.size()];
-            return answer::goes;
+            return choice::ok;
         }
         collected keys;
-        const answer why = collect(op, kind, keys);
-        if (why == answer::goes && keys.has_one) chosen = over_[keys.first.stripe_over(over_.size())];
+        const choice why = collect(op, kind, keys);
+        if (why == choice::ok && keys.has_one) chosen = over_[keys.first.stripe_over(over_.size())];
         return why;
     }
 
@@ -113,14 +114,14 @@ private:
         bool has_one = false;
     };
 
-    [[nodiscard]] answer collect(const commtask_op& op, const operation_traits& kind, collected& keys) const noexcept {
-        answer why = answer::goes;
+    [[nodiscard]] choice collect(const commtask_op& op, const operation_traits& kind, collected& keys) const noexcept {
+        choice why = choice::ok;
         const auto add = [&](int peer, int tag) {
-            if (why == answer::goes) why = add_key(peer, tag, keys);
+            if (why == choice::ok) why = add_key(peer, tag, keys);
         };
         if (kind.has_dest) add(op.peer, op.send_tag);
         if (kind.has_source) add(op.source, op.recv_tag);
-        // Bad lists are reported by the checks of arguments.
+        // The checks of arguments report bad lists.
         if (kind.has_dests && op.dests != nullptr)
             std::for_each_n(op.dests, op.peer, [&](int peer) { add(peer, op.send_tag); });
         if (kind.has_sources && op.sources != nullptr) {
@@ -129,16 +130,16 @@ private:
         return why;
     }
 
-    [[nodiscard]] answer add_key(int peer, int tag, collected& keys) const noexcept {
-        if (peer == MPI_PROC_NULL) return answer::goes; // no message
-        if (has_ranks_ && peer == MPI_ANY_SOURCE) return answer::any_source;
-        if (has_tag_ && tag == MPI_ANY_TAG) return answer::any_tag;
+    [[nodiscard]] choice add_key(int peer, int tag, collected& keys) const noexcept {
+        if (peer == MPI_PROC_NULL) return choice::ok; // no message
+        if (has_ranks_ && peer == MPI_ANY_SOURCE) return choice::any_source;
+        if (has_tag_ && tag == MPI_ANY_TAG) return choice::any_tag;
         message_key key;
         if (has_ranks_) std::tie(key.low_rank, key.high_rank) = std::minmax(my_rank_, peer);
         if (has_tag_) key.tag = tag;
-        if (keys.has_one && keys.first != key) return answer::several_keys;
+        if (keys.has_one && keys.first != key) return choice::several_keys;
         keys = {key, true};
-        return answer::goes;
+        return choice::ok;
     }
 
     const std::vector<comm_queue*> over_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds counters up. Nothing here runs while tasks do, so this code is written for clarity; the code
-// on the worker's path is in the header.
+// Sums up counters. Not on the path of a task; the functions on that path are in the header.
 #include "core/counters.hpp"
 
 namespace commtask::detail {

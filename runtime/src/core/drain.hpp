@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When commtask_finalize stops waiting: a pure function of times. A program that can never end must
-// not hang, and a slow program must not lose its tasks. There are two limits. The user's limit
-// holds while MPI or a function of the program is at work. A short limit holds while only a signal
-// on its way could move anything.
+// Decides when commtask_finalize stops waiting: a pure function of times. A program that can never
+// end must not hang, and a slow program must not lose tasks. So there are two limits. The user's
+// limit applies while MPI or a function of the program is at work. A short limit applies while only
+// a signal in transit could change anything.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -13,11 +13,11 @@
 
 namespace commtask::detail {
 
-/// One observation of a lane.
-struct drain_look {
+/// An observation of the lanes.
+struct drain_sample {
     std::uint64_t now_ns;
-    std::uint64_t n_ended; ///< Tasks that have ended.
-    /// MPI has something in flight, or the progress thread is inside a function of the program.
+    std::uint64_t n_ended; ///< The number of tasks that have ended.
+    /// An operation is in flight, or the progress thread is in a function of the program.
     bool is_at_work;
 };
 
@@ -26,28 +26,28 @@ public:
     /// @param limit_ns  0: no limit while something is at work
     explicit drain_limit(std::uint64_t limit_ns = 0) noexcept : limit_ns_(limit_ns) {}
 
-    /// Whether the limit is over. Each task that ends, and each restart(), starts the time anew.
-    [[nodiscard]] bool is_over(const drain_look& look) noexcept {
-        if (!has_begun_ || look.n_ended != n_ended_) {
+    /// Whether the limit has passed. Each task that ends, and each restart(), restarts the time.
+    [[nodiscard]] bool is_over(const drain_sample& sample) noexcept {
+        if (!has_begun_ || sample.n_ended != n_ended_) {
             has_begun_ = true;
-            n_ended_ = look.n_ended;
-            since_ns_ = idle_since_ns_ = look.now_ns;
+            n_ended_ = sample.n_ended;
+            since_ns_ = idle_since_ns_ = sample.now_ns;
             return false;
         }
-        if (look.is_at_work) {
-            idle_since_ns_ = look.now_ns; // It may have handed something on.
-            return limit_ns_ > 0 && look.now_ns - since_ns_ >= limit_ns_;
+        if (sample.is_at_work) {
+            idle_since_ns_ = sample.now_ns; // The work may have sent a signal to another thread.
+            return limit_ns_ > 0 && sample.now_ns - since_ns_ >= limit_ns_;
         }
-        constexpr std::uint64_t longest_ns = tuning::patience_at_the_end_ns;
-        return look.now_ns - idle_since_ns_ >= (limit_ns_ > 0 ? std::min(limit_ns_, longest_ns) : longest_ns);
+        constexpr std::uint64_t longest_ns = tuning::longest_stall_ns;
+        return sample.now_ns - idle_since_ns_ >= (limit_ns_ > 0 ? std::min(limit_ns_, longest_ns) : longest_ns);
     }
 
     void restart() noexcept { has_begun_ = false; }
 
-    /// The user's limit applied to one progress call: when it is over, the progress thread is taken
-    /// for one that does not return.
-    [[nodiscard]] static drain_limit for_a_pass(std::uint64_t limit_ns) noexcept {
-        return drain_limit{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::patience_at_the_end_ns)};
+    /// The user's limit for one progress call: after this time, the progress thread is considered
+    /// stuck.
+    [[nodiscard]] static drain_limit for_progress_call(std::uint64_t limit_ns) noexcept {
+        return drain_limit{limit_ns == 0 ? 0 : std::max(limit_ns, tuning::longest_stall_ns)};
     }
 
 private:
@@ -55,7 +55,7 @@ private:
     bool has_begun_ = false;
     std::uint64_t n_ended_ = 0;
     std::uint64_t since_ns_ = 0;
-    std::uint64_t idle_since_ns_ = 0; ///< Since when nothing has been at work.
+    std::uint64_t idle_since_ns_ = 0; ///< The time since which nothing has been at work.
 };
 
 } // namespace commtask::detail

@@ -19,10 +19,10 @@ bool finalizer::could_still_move(task_filter chosen) noexcept {
     return after.all != before.all || after.ready > 0 || has_arrivals();
 }
 
-void finalizer::give_up(task_filter chosen) noexcept {
+void finalizer::abandon(task_filter chosen) noexcept {
     const progress_engine::call_scope here{engine_};
-    // Visits the slots twice, since a list would need memory. Tasks that callbacks post are not
-    // accepted before the next progress call.
+    // Visits the slots twice, since a list would need memory. The next progress call accepts the
+    // tasks that callbacks post.
     scheduled_.for_each_live([&](task& which) {
         if (!chosen(which) || which.run.now == phase::in_flight) return;
         // relaxed: only this thread reads the mark.
@@ -31,9 +31,9 @@ void finalizer::give_up(task_filter chosen) noexcept {
     });
     engine_.start_ready();
     scheduled_.for_each_live([&](task& which) {
-        // A callback has canceled a task, which is ready now.
+        // A ready task was canceled by a callback, and ends in start_ready().
         if (!chosen(which) || which.run.now == phase::ready) return;
-        engine_.give_up(which);
+        engine_.abandon_task(which);
     });
     engine_.start_ready();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ends tasks of a lane that do not complete by themselves. With the progress lock.
+// Ends tasks of a lane that will not complete by themselves. All functions need the progress lock.
 #pragma once
 
 #include "core/incomplete_tasks.hpp"
@@ -14,13 +14,13 @@ public:
               const progress_requests& requests, const incomplete_tasks& incomplete)
         : engine_(engine), submitted_(submitted), scheduled_(scheduled), requests_(requests), incomplete_(incomplete) {}
 
-    /// Whether a progress call would still move one of these tasks. Submitted tasks are left to
-    /// that call; tasks in flight are polled here.
+    /// Whether a progress call can still change one of these tasks. Polls the tasks in flight;
+    /// submitted tasks are left to the progress call.
     [[nodiscard]] bool could_still_move(task_filter chosen) noexcept;
 
-    /// Ends incomplete tasks: tasks that have not started are canceled, the others are given up.
+    /// Ends incomplete tasks: cancels tasks that have not started, and abandons tasks in flight.
     /// Their callbacks may post.
-    void give_up(task_filter chosen) noexcept;
+    void abandon(task_filter chosen) noexcept;
 
 private:
     progress_engine& engine_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dependences between tasks. The progress thread of the successor's lane adds the edges, so the
-// submitter does not pay for them. The thread that ends a task closes the task's list of
-// successors: a progress thread, or the thread that sends an event its last signal. A task may end
-// on one lane while another lane adds an edge to its list. One atomic exchange closes the list, and
-// a thread that adds an edge too late finds the list closed.
+// Dependences between tasks. The progress thread of the successor's lane adds the edges, so a post
+// does not pay for them. The thread that ends a task closes the task's list of successors: a
+// progress thread, or the thread that sends an event its last signal. Another lane may add an edge
+// at the same time. One atomic exchange closes the list, and a thread that adds an edge too late
+// sees that the list is closed.
 #pragma once
 
 #include "core/task.hpp"
@@ -15,11 +15,11 @@
 
 namespace commtask::detail::graph {
 
-/// Submitter. Makes room for the edges of a task. The room stays with the slot, so a slot allocates
-/// once for each larger number of edges.
+/// Submitter. Allocates memory for the edges of a task. The memory stays with the slot, so a slot
+/// allocates only when the number of edges grows.
 /// @return false without memory
 [[nodiscard]] inline bool make_room_for_edges(task& slot, std::uint32_t count) noexcept {
-    // Without edges, not even the line with the capacity is loaded.
+    // Does not load the line of edge_capacity if there are no edges.
     if (count == 0 || count <= slot.edge_capacity) return true;
     slot.predecessors.reset(new (std::nothrow) task*[count]());
     slot.edges.reset(new (std::nothrow) edge[count]());
@@ -28,33 +28,33 @@ namespace commtask::detail::graph {
     return has_room;
 }
 
-/// Submitter, after begin_operation(), and with extras that have room for one more predecessor:
-/// adds the predecessor.
+/// Submitter, after begin_operation() and make_room_for_edges(): adds a predecessor.
 inline void add_predecessor(task& successor, task& predecessor) noexcept {
     predecessor.life.take_reference();
     successor.predecessors[successor.extras.n_predecessors++] = &predecessor;
-    // One more than the predecessors, until all edges are added. relaxed: the submission queue
+    // The number of predecessors plus one, until all edges are added. relaxed: the submission queue
     // publishes it.
     successor.waiting_for.store(successor.extras.n_predecessors + 1, std::memory_order_relaxed);
 }
 
-/// Adds the edges from the predecessors of `successor`, and drops the submitter's references to
-/// predecessors that have ended already. The progress thread of the successor's lane calls it once
-/// for each task.
-/// @return whether the task waits for no predecessor: the caller then moves the task on
+/// Adds the edges from the predecessors of `successor`, and drops the references to predecessors
+/// that have ended already. Called once for each task, by the progress thread of the successor's
+/// lane.
+/// @return whether the task waits for no predecessor
 [[nodiscard]] inline bool link_predecessors(task& successor) noexcept {
     // The edges of a plan's member exist already. acq_rel: as in the last line of this function.
     if (successor.is_member()) return successor.waiting_for.fetch_sub(1, std::memory_order_acq_rel) == 1;
     const std::uint32_t count = successor.extras.n_predecessors;
-    std::uint32_t gone = 1; // The one that keeps the count above zero while edges are missing.
+    // The extra one, which keeps the count above zero while edges are added.
+    std::uint32_t gone = 1;
     for (std::uint32_t i = 0; i < count; ++i) {
         task& predecessor = *successor.predecessors[i];
         edge& link = successor.edges[i];
         link.is_after_event = predecessor.is_event();
-        // relaxed: published with the edge.
+        // relaxed: the edge publishes it.
         link.successor.store(&successor, std::memory_order_relaxed);
-        // acquire: partner of the exchange in finish(); the successor sees the effects of the
-        // predecessor.
+        // acquire: partner of the exchange in finish(); the successor sees what the predecessor
+        // wrote.
         edge* first = predecessor.successors.load(std::memory_order_acquire);
         do {
             if (is_closed(first)) break;
@@ -68,17 +68,17 @@ inline void add_predecessor(task& successor, task& predecessor) noexcept {
         task_pool::drop(&predecessor);
         ++gone;
     }
-    // acq_rel: sees the marks of predecessors that have ended meanwhile; partner of the fetch_sub
-    // in finish().
+    // acq_rel: partner of the fetch_sub in finish(); the marks of ended predecessors are visible.
     return successor.waiting_for.fetch_sub(gone, std::memory_order_acq_rel) == gone;
 }
 
-/// Any thread: the program has declared a deferred member ready.
-struct ready_answer {
-    bool was_held;       ///< This call was the first one for the member.
-    bool waits_for_none; ///< The member waits for nothing else: the caller moves it on.
+/// The result of make_ready().
+struct ready_result {
+    bool was_deferred; ///< The call was the first one for the member in its run.
+    /// The member waits for nothing else; the caller must release it to its lane.
+    bool waits_for_none;
 };
-[[nodiscard]] inline ready_answer make_ready(task& member) noexcept {
+[[nodiscard]] inline ready_result make_ready(task& member) noexcept {
     // acq_rel: MPI sends what the calling thread has written; partner of the fetch_sub in finish()
     // and in link_predecessors().
     const std::uint32_t before = member.waiting_for.fetch_and(~waits_for_ready, std::memory_order_acq_rel);
@@ -86,10 +86,9 @@ struct ready_answer {
 }
 
 /// Ends a task: closes its list of successors, makes its state final, drops `n_references`
-/// references of the caller, and then counts down its successors. Calls `move_on(task&)` for each
+/// references of the caller, and counts down the successors. Calls `move_on(task&)` for each
 /// successor that waits for nothing else.
-/// @param others_add_edges  false if the caller's lane is the only lane: then no other thread adds
-/// an edge to a task
+/// @param others_add_edges  false if there is only one lane: then no other thread adds an edge
 template <typename MoveOn>
 void finish(task& ended, task_state state, std::uint32_t n_references, MoveOn&& move_on,
             bool others_add_edges = true) noexcept {
@@ -97,16 +96,17 @@ void finish(task& ended, task_state state, std::uint32_t n_references, MoveOn&& 
     edge* const closed = is_completed ? closed_well() : closed_badly();
     edge* link;
     if (others_add_edges) {
-        // acq_rel: publishes what the task did to late edges, and sees the edges that came in time.
+        // acq_rel: a thread that adds an edge too late sees what the task wrote; this thread sees
+        // the edges that were added in time.
         link = ended.successors.exchange(closed, std::memory_order_acq_rel);
     } else {
-        // relaxed: life.finish() publishes it. One locked instruction less: between two of them, a
-        // waiting thread would pull the line away.
+        // relaxed: life.finish() publishes it. Between two locked instructions, a waiting thread
+        // would take the cache line away.
         link = ended.successors.load(std::memory_order_relaxed);
         ended.successors.store(closed, std::memory_order_relaxed);
     }
-    // Waiting threads learn of the end before successors do. Each edge has a reference of its own,
-    // so the slot lasts.
+    // The state becomes final before the successors are released. Each edge has a reference of its
+    // own, so the slot is not reused.
     if (ended.life.finish(state, n_references)) task_pool::release(&ended);
     std::uint32_t released = 0;
     while (link != nullptr) {
@@ -121,7 +121,7 @@ void finish(task& ended, task_state state, std::uint32_t n_references, MoveOn&& 
     if (released > 0) task_pool::drop(&ended, released);
 }
 
-/// Any thread: sends an event one of its signals; the last signal ends the event. `move_on`: as for
+/// Any thread. Sends an event one of its signals; the last signal ends the event. `move_on`: as for
 /// finish().
 /// @return false if the event has had all its signals
 template <typename MoveOn>
@@ -129,7 +129,7 @@ template <typename MoveOn>
     std::uint32_t missing = event.waiting_for.load(std::memory_order_relaxed);
     do {
         if (missing == 0) return false;
-        // acq_rel: the successors see the effects of every signalling thread; partner of itself.
+        // acq_rel: partner of itself; the successors see what every signaling thread wrote.
     } while (!event.waiting_for.compare_exchange_weak(missing, missing - 1, std::memory_order_acq_rel));
     if (missing == 1) finish(event, task_state::completed, 1, move_on);
     return true;

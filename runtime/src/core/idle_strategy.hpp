@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a worker that shares its core polls, yields and waits (drawn in docs/architecture.md). A
-// pure function of times and of the result of the last turn, so its test is a table. A worker with
-// a core of its own does not use it: that worker polls.
+// Decides when a shared worker polls, yields and waits (drawn in docs/architecture.md). A pure
+// function of times and of the last turn's result, so its test is a table. A reserved worker does
+// not use it.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -15,16 +15,17 @@ namespace commtask::detail {
 /// The result of one turn of the worker.
 struct worker_turn {
     std::uint64_t now_ns = 0;
-    /// The poll started or completed something, or a thread has woken the worker.
+    /// The poll started or completed a task, or the worker was woken.
     bool moved = false;
-    /// Another thread has made progress since the last turn, so the worker did not poll.
+    /// The worker did not poll, since another thread has made progress since the last turn.
     bool others_progress = false;
-    /// Another thread has the progress lock now, so the worker did not poll.
+    /// The worker did not poll, since another thread has the progress lock.
     bool lock_is_taken = false;
-    bool has_work = false; ///< Something is in flight, or other processes may need this process.
-    /// Other processes may access a window of this process. No poll here reports such accesses.
+    /// Something is in flight, or other processes may need progress of this process.
+    bool has_work = false;
+    /// Other processes may access a window of this process. Polls do not report such accesses.
     bool has_window = false;
-    bool is_rung = false; ///< Other ranks ring for all operations in flight.
+    bool is_rung = false; ///< Other ranks' doorbells announce every operation in flight.
 };
 
 /// The worker's next step.
@@ -43,7 +44,7 @@ struct worker_pause {
 class idle_strategy {
 public:
     /// @param spin_ns  how long the worker stays active with nothing in flight: COMMTASK_SPIN_US
-    /// @param longest_ns  the longest wait with something in flight that no rank rings for:
+    /// @param longest_ns  the longest wait with something in flight that no doorbell announces:
     /// COMMTASK_WAIT_MAX_US
     idle_strategy(std::uint64_t spin_ns, std::int64_t longest_ns) noexcept
         : spin_ns_(spin_ns), longest_ns_(longest_ns) {}
@@ -51,7 +52,7 @@ public:
     [[nodiscard]] worker_pause after(const worker_turn& turn) noexcept {
         if (turn.others_progress || turn.lock_is_taken || turn.moved || turn.has_work) n_idle_waits_ = 0;
         if (turn.lock_is_taken) return {worker_pause::kind::wait, longest_ns_};
-        if (turn.others_progress) return {worker_pause::kind::wait, tuning::waits_beside_others * longest_ns_};
+        if (turn.others_progress) return {worker_pause::kind::wait, tuning::waits_while_others_progress * longest_ns_};
         if (turn.moved) {
             moved_ns_ = turn.now_ns;
             next_wait_ns_ = tuning::first_wait_ns;
@@ -64,7 +65,7 @@ public:
         return {worker_pause::kind::wait, longest_ns_};
     }
 
-    /// Reports a yield. A long yield shows that another thread computes on this core.
+    /// Reports a yield. If it took long, another thread computes on this core.
     void yielded(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
         if (end_ns - begin_ns > tuning::long_yield_ns) busy_until_ns_ = end_ns + tuning::busy_core_ns;
     }
@@ -78,7 +79,7 @@ private:
         const std::int64_t most_ns = is_rung ? std::max(longest_ns_, tuning::longest_rung_wait_ns) : longest_ns_;
         const std::int64_t ns = std::min(next_wait_ns_, most_ns);
         next_wait_ns_ = std::min(2 * ns, most_ns);
-        // A short wait ends before another rank would ring.
+        // A short wait ends before a doorbell would ring, so it is not armed.
         const bool is_armed = is_rung && ns >= std::min(longest_ns_, tuning::longest_rung_wait_ns);
         return {is_armed ? worker_pause::kind::arm : worker_pause::kind::wait, ns};
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/incomplete_tasks.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/comm_queue.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan_runs.hpp"
@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t lines_at_most = 64;
 
-/// Describes an event, which any thread may complete meanwhile: only the number is read.
+/// Describes an event. Any thread may complete the event at the same time, so only the number of
+/// signals is read.
 [[nodiscard]] std::string event_text(const task& event) {
     const std::uint32_t missing = event.waiting_for.load(std::memory_order_relaxed);
     return "an event with " + std::to_string(missing) + (missing == 1 ? " signal" : " signals") + " missing";
@@ -57,25 +58,25 @@ std::string incomplete_tasks::where_it_waits(const task& which) const {
     if (which.run.now == phase::in_flight) {
         return which.is_run() ? where_run_waits(which) : "in flight: MPI has not completed it";
     }
-    if (which.run.now == phase::held) {
+    if (which.run.now == phase::awaiting_turn) {
         const auto earlier = which.queue->order.blocker_of(*which.extras.its_turn);
         return earlier ? "waits for its turn behind " + blocker_text(*earlier) : "waits for its turn";
     }
     for (std::uint32_t i = 0; i < which.extras.n_predecessors; ++i) {
         const edge& link = which.edges[i];
         if (link.successor.load(std::memory_order_relaxed) != &which)
-            continue; // The predecessor has ended: its slot may be another task's.
+            continue; // The predecessor has ended, and its slot may have another task.
         const task& predecessor = *which.predecessors[i];
         if (link.is_after_event) return "after " + event_text(predecessor);
-        // Only this thread ends a task of this lane. The slot of another lane's task may hold
-        // another task at any moment.
+        // Only this thread ends tasks of this lane. A slot of another lane may be reused at any
+        // moment.
         if (scheduled_.is_live(predecessor)) return "after " + transport_.describe(predecessor);
         const scheduler* const other = predecessor.live_in.load(std::memory_order_relaxed);
         if (other != nullptr) return "after a task of lane " + std::to_string(other->number());
     }
-    const bool is_held =
+    const bool is_deferred =
         which.is_member() && (which.waiting_for.load(std::memory_order_relaxed) & waits_for_ready) != 0;
-    return is_held ? what_makes_ready(which) : "for its predecessors";
+    return is_deferred ? call_that_makes_ready(which) : "for its predecessors";
 }
 
 std::string incomplete_tasks::table(const char* heading, task_filter chosen) const {
@@ -90,7 +91,7 @@ std::string incomplete_tasks::table(const char* heading, task_filter chosen) con
     if (count == 0) return {};
     const std::uint64_t now = now_ns();
     const std::string here = n_lanes_ > 1 ? " on lane " + std::to_string(scheduled_.number()) : std::string{};
-    std::string made = std::string(opening()) + std::to_string(count) + (count == 1 ? " task" : " tasks") +
+    std::string made = std::string(log_prefix()) + std::to_string(count) + (count == 1 ? " task" : " tasks") +
                        " unfinished" + here + ", " + heading + ":\n  age [s]  operation; where it waits\n";
     const auto add = [&](std::uint64_t since_ns, const std::string& text) {
         std::array<char, 32> age{};
@@ -114,7 +115,7 @@ bool incomplete_tasks::print(const char* heading, task_filter chosen) const noex
         std::fputs(text.c_str(), stderr);
         return !text.empty();
     } catch (const std::bad_alloc&) {
-        say("%zu tasks unfinished, %s; there is no memory to list them", count(chosen).all, heading);
+        say("%zu tasks unfinished, %s; no memory to list them", count(chosen).all, heading);
         return true;
     }
 }

@@ -5,7 +5,7 @@
 
 namespace commtask::detail {
 
-lane::lane(transport& carrier, waiting_room& waiters, const lane_settings& settings)
+lane::lane(transport& carrier, wait_queue& waiters, const lane_settings& settings)
     : settings_(settings), wake_up(settings.has_heavy_barrier, settings.doorbell),
       submitted(settings.queue_capacity, settings.has_heavy_barrier),
       scheduled(carrier, settings.observers, settings.number),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lane: the tasks of the communicators that it serves, from post to end. It consists of a
-// submission queue, a scheduler, a progress engine, a finalizer and the wakeup of its worker
-// (worker.hpp). The lane adds the way of a task through these parts. Any thread may call the lane's
-// functions; each part states which threads may call its own.
+// A lane: one worker thread with its queues, which serves the tasks of some communicators from post
+// to end. A lane consists of a submission queue, a scheduler, a progress engine, a finalizer and
+// the wakeup of its worker (worker.hpp). The lane adds the way of a task through these parts. Any
+// thread may call the functions of this class; each part states which threads may call it.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -25,85 +25,83 @@ namespace commtask::detail {
 
 class lane {
 public:
-    /// @param waiters  where threads that wait for tasks sleep; the lanes of one set share it
-    lane(transport& carrier, waiting_room& waiters, const lane_settings& settings);
+    /// @param waiters  the queue on which threads wait for tasks; common to all lanes of a set
+    lane(transport& carrier, wait_queue& waiters, const lane_settings& settings);
     lane(const lane&) = delete;
     lane& operator=(const lane&) = delete;
 
     // Submission: submit.cpp ----------------------------------------------------------------------
 
-    /// Takes over an initialised task. Waits while the queue is full.
+    /// Submits an initialized task. Waits while the queue is full.
     void post(task& posted) noexcept;
 
-    /// As post(), for a thread that must not wait: without room in the ring the task keeps its
-    /// place, and comes by another way.
+    /// As post(), for a thread that must not wait: if the ring is full, the task reserves its
+    /// position, and goes to an overflow list.
     void post_without_waiting(task& posted) noexcept;
 
-    /// @param take_turn  called with the task once there is room for it: a task without room must
-    /// not take its turn in program order, since later tasks would wait for it. Null: the task
-    /// takes no turn
+    /// @param take_turn  called with the task once the queue has room for it; null: the task takes
+    /// no turn. A task without room must not take its turn, since later tasks would wait for it
     /// @return false if the queue is full
     [[nodiscard]] bool try_post(task& posted, void (*take_turn)(task&) noexcept = nullptr) noexcept;
 
     /// Starts a task that was posted with a reference for the caller, and all tasks posted before
-    /// it. A submitter does so where the worker has no core of its own. Waits until about
-    /// `deadline_ns` of now_ns() for three things: the progress lock, submitters that have taken an
-    /// earlier place, and functions of the program before the task, which the worker runs. Not in a
-    /// progress call.
+    /// it. Used by submitters whose worker shares its core. Waits until about `deadline_ns` of
+    /// now_ns(): for the progress lock, for submitters of earlier positions, and for earlier tasks
+    /// that only the worker may start. Not in a progress call.
     void start_posted(const task& which, std::uint64_t deadline_ns) noexcept;
 
-    /// The last predecessor of a task of this lane is complete. Called once, by the thread that
+    /// The last predecessor of a task of this lane has ended. Called once, by the thread that
     /// counted it down to zero.
     void released(task& which) noexcept;
 
-    /// Cancels a task of which the caller has a reference.
+    /// Cancels a task to which the caller has a reference.
     void cancel(task& which) noexcept;
 
-    /// Another thread marks a task: its last predecessor is complete, it is canceled, or its
-    /// members on other lanes have ended. If several threads mark at once, the first thread hands
-    /// the task over for all of them.
-    void hand_over(task& which, std::uint32_t mark) noexcept;
+    /// Marks a task of this lane from another thread: its last predecessor has ended, it is
+    /// canceled, or its members on other lanes have ended. If several threads mark the task at
+    /// once, one of them adds it to the submission queue.
+    void mark(task& which, std::uint32_t bit) noexcept;
 
     // ---------------------------------------------------------------------------------------------
 
-    /// The next progress call writes the list of incomplete tasks, under a heading that lives as
+    /// Requests the list of incomplete tasks from the next progress call. `heading` is valid as
     /// long as the program.
     void request_list(const char* heading) noexcept {
-        requests.ask_for_list(heading);
+        requests.request_list(heading);
         wake_up.wake();
     }
-    /// Each progress call says from now on whether any task is left.
+    /// From now on, each progress call reports whether a task is incomplete.
     void watch_drain() noexcept {
         requests.watch_drain();
-        wake_up.wake_surely();
+        wake_up.wake_unconditionally();
     }
-    /// After watch_drain(): whether no task was left after the last progress call, and none has
-    /// come since. Exact for one lane once the program posts no more; for several lanes see
+    /// After watch_drain(): whether no task is incomplete, and none was posted since the last
+    /// progress call. Exact for one lane once the program posts no more; for several lanes see
     /// lane_set::is_quiet().
     [[nodiscard]] bool was_quiet() const noexcept;
 
-    /// @param change  1 for each window that is opened, -1 for each window that is closed. The
-    /// worker polls as long as a window is open.
+    /// Counts open windows, since the worker polls as long as one is open.
+    /// @param change  1 for a window that is opened, -1 for a window that is closed
     void count_windows(int change) noexcept {
         engine.count_windows(change);
-        wake_up.wake_surely();
+        wake_up.wake_unconditionally();
     }
 
-    /// The program wants the workers' cores for itself, or no longer does. While the workers are
-    /// paused, the worker polls seldom, and waiting threads make progress. Submitters start their
-    /// operations, as beside a worker that shares its core.
+    /// Pauses or resumes the worker: the program wants its core. A paused worker polls rarely.
+    /// Submitters start their operations and waiting threads make progress, as with a worker that
+    /// shares its core.
     void set_paused(bool is_paused) noexcept {
-        // A worker that is about to wait must see it.
+        // seq_cst: a worker that is about to wait must see the change.
         is_paused_.store(is_paused, std::memory_order_seq_cst);
-        wake_up.wake_surely();
+        wake_up.wake_unconditionally();
     }
     [[nodiscard]] bool is_paused() const noexcept { return is_paused_.load(std::memory_order_relaxed); }
 
-    /// Whether a task or a question has come that no progress call has seen. Also for a worker that
-    /// is about to wait.
+    /// Whether a task was submitted, or a request was made, that no progress call has handled. Also
+    /// for a worker that is about to wait.
     [[nodiscard]] bool has_arrivals() const noexcept { return !submitted.is_empty() || requests.has_new(); }
-    /// Whether a progress call could move something: for a poll in every turn of a loop, without
-    /// the progress lock. Misses a post that is just being made.
+    /// Whether a progress call would find something to do. Cheap, for polling loops without the
+    /// progress lock; may miss a post in progress.
     [[nodiscard]] bool could_move() const noexcept {
         return submitted.could_have_any() || engine.approx_has_work() || engine.must_serve_others() ||
                requests.could_have_new();
@@ -118,14 +116,14 @@ public:
 private:
     void after_post(std::uint32_t flags) noexcept;
     [[nodiscard]] bool try_start_here() noexcept;
-    [[nodiscard]] bool start_and_give_back(const task* which = nullptr, bool* is_left = nullptr) noexcept;
+    [[nodiscard]] bool start_and_release(const task* which = nullptr, bool* is_left = nullptr) noexcept;
 
     const lane_settings settings_;
-    /// In a line that every post reads; it hardly ever changes.
+    /// In a line that every post reads, since it rarely changes.
     std::atomic<bool> is_paused_{false};
 
 public:
-    wakeup wake_up; ///< Where the worker waits.
+    wakeup wake_up; ///< The word on which the worker waits.
     submission_queue submitted;
     progress_requests requests;
     scheduler scheduled;

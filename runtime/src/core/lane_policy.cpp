@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost model of a burst. The cost is the cost of a first message, plus the cost of waking
-// further lanes, plus the longest of three times: the submitter's time for all messages, the time
-// of the busiest lane or of the lane that begins last, and the network's time for all messages. The
-// second time limits short bursts, the third limits long bursts, and rows of messages for one lane
-// shorten the first. If more lanes bring next to nothing, fewer lanes are chosen: each lane is a
-// core.
+// The cost model of a burst: the cost of the first message, plus the cost of waking further lanes,
+// plus the longest of three times. The three are the submitter's time for all messages, the time of
+// the slowest lane, and the network's time for all messages. The second time limits short bursts,
+// the third limits long bursts, and longer rows of messages per lane shorten the first. If more
+// lanes gain almost nothing, fewer lanes are chosen, since each lane needs a core.
 #include "core/lane_policy.hpp"
 
 #include "base/tuning.hpp"
@@ -16,8 +15,8 @@
 namespace commtask::detail {
 namespace {
 
-/// The costs of one size with `n_lanes` lanes; between two measured numbers of lanes, the rates are
-/// interpolated.
+/// The costs of one size with `n_lanes` lanes; rates are interpolated between measured numbers of
+/// lanes.
 [[nodiscard]] lane_cost cost_of(const size_costs& row, unsigned n_lanes) {
     const auto above = std::ranges::lower_bound(row.lanes, n_lanes, {}, &lane_cost::n_lanes);
     if (above == row.lanes.end()) return row.lanes.back();
@@ -28,7 +27,7 @@ namespace {
             1 / std::lerp(1 / below.each_ns, 1 / above->each_ns, share)};
 }
 
-/// The costs of any size up to the last row's.
+/// The costs of a size; interpolated between the sizes of the table.
 [[nodiscard]] lane_cost cost_of(const saturation_table& table, std::size_t size_bytes, unsigned n_lanes) {
     const auto above = std::ranges::lower_bound(table.rows, size_bytes, {}, &size_costs::size_bytes);
     if (above == table.rows.end()) return cost_of(table.rows.back(), n_lanes);
@@ -42,7 +41,7 @@ namespace {
             std::lerp(smaller.each_ns, larger.each_ns, share)};
 }
 
-/// Larger numbers of lanes were not measured, so nothing is known of them.
+/// The largest number of lanes that was measured for the size.
 [[nodiscard]] unsigned measured_lanes(const saturation_table& table, std::size_t size_bytes) {
     unsigned n_lanes = most_lanes_in_table;
     for (const size_costs& row : table.rows) {
@@ -52,16 +51,16 @@ namespace {
     return n_lanes;
 }
 
-/// How messages are distributed over lanes.
-struct spread {
+/// How the messages of a burst are distributed over lanes.
+struct distribution {
     std::size_t n_messages;
     unsigned n_lanes;
     unsigned in_row;
 };
 
-/// The time of the busiest lane or of the lane that begins last, if each lane sends its messages
-/// one after the other.
-[[nodiscard]] double lanes_ns(const saturation_table& table, const spread& of, double alone_ns) {
+/// The time of the slowest lane, which has the most messages or begins last. Each lane sends its
+/// messages one after the other.
+[[nodiscard]] double lanes_ns(const saturation_table& table, const distribution& of, double alone_ns) {
     const std::size_t turn = std::size_t{of.n_lanes} * of.in_row;
     const std::size_t in_whole_turns = of.n_messages / turn * of.in_row;
     const std::size_t left = of.n_messages % turn;
@@ -72,27 +71,27 @@ struct spread {
         const double begin_ns = static_cast<double>(lane) * (of.in_row * table.post_ns + table.switch_ns);
         return begin_ns + static_cast<double>(n) * alone_ns;
     };
-    const std::size_t n_whole = left / of.in_row; // Lanes that have a whole row of the last turn.
+    const std::size_t n_whole = left / of.in_row; // Lanes that get a whole row in the last turn.
     const double ends_ns = std::max(end_ns(of.n_lanes - 1), end_ns(std::min<std::size_t>(n_whole, of.n_lanes - 1)));
     return n_whole == 0 ? ends_ns : std::max(ends_ns, end_ns(n_whole - 1));
 }
 
-/// The longer of the submitter's time and the lanes' time for all messages.
-[[nodiscard]] double work_ns(const saturation_table& table, const spread& of, double alone_ns) {
+/// The submitter's time or the lanes' time for all messages, whichever is longer.
+[[nodiscard]] double work_ns(const saturation_table& table, const distribution& of, double alone_ns) {
     const auto further = static_cast<double>(of.n_messages - 1);
     const double n_changes = of.n_lanes == 1 ? 0 : static_cast<double>((of.n_messages - 1) / of.in_row);
     const double submitter_ns = further * table.post_ns + n_changes * table.switch_ns + alone_ns;
     return std::max(submitter_ns, lanes_ns(table, of, alone_ns));
 }
 
-/// The time of the network, which the lanes share. If the lanes do not slow each other down, this
-/// is the lanes' time, but for one message.
+/// The network's time for all messages. If the lanes do not slow each other down, it is the lanes'
+/// time, except for one message.
 [[nodiscard]] double network_ns(std::size_t n_messages, const lane_cost& cost, double alone_ns) {
     return static_cast<double>(n_messages - 1) * cost.each_ns + alone_ns;
 }
 
-/// The cost of the shortest burst, with one message for each lane, beyond work_ns() and
-/// network_ns(): waking the lanes, and the time in flight.
+/// The part of the cost of the shortest burst that work_ns() and network_ns() do not have: waking
+/// the lanes, and the time in flight.
 [[nodiscard]] double beside_ns(const saturation_table& table, std::size_t size_bytes, unsigned n_lanes) {
     const double alone_ns = cost_of(table, size_bytes, 1).each_ns;
     const lane_cost cost = cost_of(table, size_bytes, n_lanes);
@@ -101,8 +100,8 @@ struct spread {
     return std::max(cost.first_ns - known_ns, 0.0);
 }
 
-/// Twice what Little's law gives: the messages that a lane has in flight when it takes them in as
-/// fast as it can.
+/// Twice the number of messages in flight by Little's law, for a lane that accepts messages at its
+/// highest rate.
 [[nodiscard]] unsigned choose_in_flight(const saturation_table& table, const lane_cost& cost) {
     constexpr double fewest = 4;
     constexpr double most = 4096;
@@ -110,8 +109,8 @@ struct spread {
     return static_cast<unsigned>(std::clamp(std::ceil(wanted), fewest, most));
 }
 
-/// Longer rows would leave nothing for the last lane, or exceed the messages that a lane should
-/// have in flight.
+/// The longest row of messages for one lane: longer rows would leave no message for the last lane,
+/// or exceed choose_in_flight().
 [[nodiscard]] unsigned longest_row(const saturation_table& table, const message_burst& burst, unsigned n_lanes) {
     if (burst.kind == burst_kind::collectives) return 1;
     const std::size_t in_flight = choose_in_flight(table, cost_of(table, burst.size_bytes, n_lanes));
@@ -123,8 +122,8 @@ struct spread {
 double expected_ns(const saturation_table& table, const message_burst& burst, unsigned n_lanes, unsigned in_row) {
     const double alone_ns = cost_of(table, burst.size_bytes, 1).each_ns;
     const lane_cost cost = cost_of(table, burst.size_bytes, n_lanes);
-    // The last messages of the lanes leave together, and delay each other if the network was not
-    // full before. The time to wake all lanes is taken from the smallest messages.
+    // The last messages of all lanes are sent at the same time, and delay each other if the network
+    // was not full before. The time to wake the lanes is taken from the smallest messages.
     const auto n_last = static_cast<unsigned>((burst.n_messages - 1) % n_lanes + 1);
     const double waking_ns = beside_ns(table, table.rows.front().size_bytes, n_lanes);
     const double of_lanes_ns = std::max(beside_ns(table, burst.size_bytes, n_last), waking_ns) +
@@ -160,8 +159,8 @@ lane_choice choose_lanes(const lane_tables& tables, const message_burst& burst, 
     case burst_kind::messages: break;
     case burst_kind::puts: return choose_lanes(tables.puts, burst, most_lanes);
     case burst_kind::collectives:
-        // Costs of messages tell nothing about collectives: a collective is many messages, and
-        // waits for the slowest.
+        // The costs of messages do not apply to collectives: each collective is many messages, and
+        // waits for the slowest rank.
         if (tables.collectives.rows.empty()) return choose_lanes(tables.messages, burst, 1);
         return choose_lanes(tables.collectives, burst, most_lanes);
     }
@@ -171,24 +170,23 @@ lane_choice choose_lanes(const lane_tables& tables, const message_burst& burst, 
 std::string why_not_usable(const saturation_table& table) {
     const auto is_time = [](double ns) { return std::isfinite(ns) && ns >= 0; };
     if (!is_time(table.post_ns) || !is_time(table.switch_ns) || !is_time(table.round_trip_ns)) {
-        return "post_ns, switch_ns and round_trip_ns must be numbers from 0";
+        return "post_ns, switch_ns and round_trip_ns must be finite and at least 0";
     }
-    if (table.rows.empty()) return "it has no rows";
+    if (table.rows.empty()) return "the table has no rows";
     std::size_t size_before = 0;
     for (const size_costs& row : table.rows) {
         const std::string name = "the row of " + std::to_string(row.size_bytes) + " bytes ";
-        if (row.size_bytes <= size_before) return name + "is not larger than the one before";
+        if (row.size_bytes <= size_before) return name + "is not larger than the row before";
         size_before = row.size_bytes;
         if (row.lanes.empty() || row.lanes.front().n_lanes != 1) return name + "does not begin with one lane";
         unsigned lanes_before = 0;
         for (const lane_cost& cost : row.lanes) {
             if (cost.n_lanes <= lanes_before || cost.n_lanes > most_lanes_in_table) {
-                return name + "must have its numbers of lanes in ascending order, up to " +
-                       std::to_string(most_lanes_in_table);
+                return name + "must have ascending numbers of lanes, at most " + std::to_string(most_lanes_in_table);
             }
             lanes_before = cost.n_lanes;
             if (!is_time(cost.first_ns) || !is_time(cost.each_ns) || cost.each_ns <= 0) {
-                return name + "must have a first_ns from 0 and an each_ns above 0";
+                return name + "must have a first_ns of at least 0 and an each_ns above 0";
             }
         }
     }
@@ -197,8 +195,8 @@ std::string why_not_usable(const saturation_table& table) {
 
 saturation_table default_table() {
     constexpr unsigned measured_lanes = 8;
-    constexpr double lane_ns = 400; // The time to wake one more lane, and to hand messages to it.
-    saturation_table table{"the library's own, of no machine", 60, 60, 3000, {}};
+    constexpr double lane_ns = 400; // The time to wake one more lane and to post to it.
+    saturation_table table{"built-in, not measured", 60, 60, 3000, {}};
     for (const std::size_t size_bytes : {8U, 256U, 1024U, 2048U, 4096U, 8192U, 16384U, 65536U}) {
         const auto size = static_cast<double>(size_bytes);
         size_costs row{size_bytes, {}};

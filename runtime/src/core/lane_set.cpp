@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread that checks lanes one after the other cannot see that nothing is left in all of them: a
-// task may move to a lane that was checked already. So each lane is checked twice, and no task may
-// have ended in between (counting twice, after Mattern, "Algorithms for distributed termination
-// detection", 1987, section 6).
+// A thread that checks the lanes one after the other cannot see that all are empty: a task may move
+// to a lane that was checked already. So is_quiet() checks each lane twice, and no task may have
+// ended in between (double counting: Mattern, "Algorithms for distributed termination detection",
+// 1987, section 6).
 #include "core/lane_set.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void lane_set::start_worker(std::size_t index, worker_settings plan) {
 
 void lane_set::set_at_work(std::size_t n_lanes) noexcept {
     const std::lock_guard guard{workers_mutex_};
-    // relaxed: the lock orders it for start_worker().
+    // relaxed: guarded by the lock in start_worker().
     n_at_work_.store(n_lanes, std::memory_order_relaxed);
     for (std::size_t i = 0; i < workers_.size(); ++i) {
         if (workers_[i]) workers_[i]->lend_at_once(i >= n_lanes);
@@ -50,9 +50,9 @@ void lane_set::stop_workers() noexcept {
     }
 }
 
-void lane_set::let_workers_end() noexcept {
+void lane_set::request_workers_to_stop() noexcept {
     for (const auto& each : workers_) {
-        if (each) each->let_end();
+        if (each) each->request_stop();
     }
 }
 
@@ -60,7 +60,7 @@ void lane_set::pause(pauser by) noexcept {
     const std::lock_guard guard{pauses_mutex_};
     if (!may_pause_) return;
     ++n_pauses_[static_cast<std::size_t>(by)];
-    tell_of_pauses();
+    apply_pauses();
 }
 
 bool lane_set::resume(pauser by) noexcept {
@@ -68,25 +68,25 @@ bool lane_set::resume(pauser by) noexcept {
     unsigned& n_pauses = n_pauses_[static_cast<std::size_t>(by)];
     if (n_pauses == 0) return false;
     --n_pauses;
-    tell_of_pauses();
+    apply_pauses();
     return true;
 }
 
 void lane_set::resume_all(pauser by) noexcept {
     const std::lock_guard guard{pauses_mutex_};
     n_pauses_[static_cast<std::size_t>(by)] = 0;
-    tell_of_pauses();
+    apply_pauses();
 }
 
 void lane_set::resume_for_good() noexcept {
     const std::lock_guard guard{pauses_mutex_};
     may_pause_ = false;
     n_pauses_ = {};
-    tell_of_pauses();
+    apply_pauses();
 }
 
 /// With pauses_mutex_.
-void lane_set::tell_of_pauses() noexcept {
+void lane_set::apply_pauses() noexcept {
     const bool is_paused = n_pauses_ != std::array<unsigned, 2>{};
     if (is_paused == are_paused()) return;
     for (lane& each : lanes_) each.set_paused(is_paused);
@@ -98,36 +98,36 @@ void lane_set::watch_drain() noexcept {
 
 bool lane_set::is_quiet() const noexcept {
     std::uint64_t n_ended_before = 0;
-    for (const int look : {0, 1}) {
+    for (const int round : {0, 1}) {
         std::uint64_t n_ended = 0;
         for (const lane& each : lanes_) {
             n_ended += each.scheduled.approx_ended();
-            // A task that another lane handed over before the end of its own last progress call is
-            // seen here in the second round at the latest.
+            // A task that another lane submits in its last progress call is visible in the second
+            // round at the latest.
             if (!each.was_quiet()) return false;
         }
-        if (look == 1) return n_ended == n_ended_before;
+        if (round == 1) return n_ended == n_ended_before;
         n_ended_before = n_ended;
         if (lanes_.size() == 1) return true;
     }
     return true;
 }
 
-bool lane_set::is_held_by_me() const noexcept {
+bool lane_set::has_lock() const noexcept {
     return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.engine.lock.is_mine(); });
 }
 
-bool lane_set::try_take_all_locks(std::uint64_t deadline_ns) noexcept {
+bool lane_set::try_acquire_all_locks(std::uint64_t deadline_ns) noexcept {
     for (std::size_t n_taken = 0; n_taken < lanes_.size(); ++n_taken) {
-        if (lanes_[n_taken].engine.lock.try_take_first(deadline_ns)) continue;
-        for (std::size_t i = 0; i < n_taken; ++i) lanes_[i].engine.lock.give_back();
+        if (lanes_[n_taken].engine.lock.try_acquire_first(deadline_ns)) continue;
+        for (std::size_t i = 0; i < n_taken; ++i) lanes_[i].engine.lock.release();
         return false;
     }
     return true;
 }
 
-void lane_set::give_back_all_locks() noexcept {
-    for (lane& each : lanes_) each.engine.lock.give_back();
+void lane_set::release_all_locks() noexcept {
+    for (lane& each : lanes_) each.engine.lock.release();
 }
 
 void lane_set::progress() noexcept {
@@ -144,7 +144,7 @@ bool lane_set::has_callers() const noexcept {
     return std::any_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.engine.lock.has_callers(); });
 }
 
-bool lane_set::approx_are_asleep() const noexcept {
+bool lane_set::approx_are_waiting() const noexcept {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.wake_up.approx_waits(); });
 }
 
@@ -152,10 +152,11 @@ bool lane_set::could_still_move(task_filter chosen) noexcept {
     return std::any_of(lanes_.begin(), lanes_.end(), [&](lane& each) { return each.ending.could_still_move(chosen); });
 }
 
-incomplete_tasks::counts lane_set::take_in_and_count(task_filter chosen) noexcept {
+incomplete_tasks::counts lane_set::accept_and_count(task_filter chosen) noexcept {
     incomplete_tasks::counts open;
-    // All lanes before the count: a task that one lane takes in may hold up a task of another lane.
-    for (lane& each : lanes_) each.engine.take_in();
+    // Accepts the tasks of all lanes before counting, since a task of one lane may have successors
+    // in another.
+    for (lane& each : lanes_) each.engine.accept_all();
     for (const lane& each : lanes_) {
         const incomplete_tasks::counts here = each.incomplete.count(chosen);
         open.all += here.all;
@@ -166,14 +167,14 @@ incomplete_tasks::counts lane_set::take_in_and_count(task_filter chosen) noexcep
 }
 
 void lane_set::request_reports(const char* heading) noexcept {
-    bool is_asked = false;
+    bool is_requested = false;
     for (lane& each : lanes_) {
         if (each.incomplete.approx_count() == 0) continue;
         each.request_list(heading);
-        is_asked = true;
+        is_requested = true;
     }
-    // The list says that no task is incomplete.
-    if (!is_asked) lanes_.front().request_list(heading);
+    // The first lane prints that no task is incomplete.
+    if (!is_requested) lanes_.front().request_list(heading);
 }
 
 bool lane_set::are_reports_due() const noexcept {
@@ -193,9 +194,9 @@ std::uint64_t lane_set::approx_ended() const noexcept {
 }
 
 std::uint64_t lane_set::approx_progress_calls() const noexcept {
-    std::uint64_t n_passes = 0;
-    for (const lane& each : lanes_) n_passes += each.engine.approx_progress_calls();
-    return n_passes;
+    std::uint64_t n_calls = 0;
+    for (const lane& each : lanes_) n_calls += each.engine.approx_progress_calls();
+    return n_calls;
 }
 
 bool lane_set::approx_has_work() const noexcept {

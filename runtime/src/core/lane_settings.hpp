@@ -14,26 +14,27 @@
 
 namespace commtask::detail {
 
-/// The observers outlast the lane. With null, or an empty list, nothing is reported.
+/// The observers outlive the lane. Null, or an empty list: nothing is reported.
 struct lane_settings {
     std::size_t queue_capacity = 4096;
     std::uint64_t callback_limit_ns = 0; ///< 0: no limit.
-    bool warns = true;                   ///< May write warnings to stderr.
+    bool warns = true;                   ///< Whether the lane may write warnings to stderr.
     bool has_heavy_barrier = false;
-    /// The worker shares its core: a submitter that finds the progress lock free starts its
-    /// operation itself.
+    /// The worker shares its core: a submitter starts its operation itself if the progress lock is
+    /// free.
     bool submitters_start = false;
-    std::vector<task_observer*> observers{}; ///< Told of every step of every task.
-    failure_sink* failures = nullptr;        ///< Told of tasks that do not complete.
-    /// Told which activities threads do for the lane.
+    std::vector<task_observer*> observers{}; ///< Called for every step of every task.
+    failure_sink* failures = nullptr;        ///< Called for tasks that fail or are canceled.
+    /// Called when a thread changes its activity on the lane.
     activity_observer* activities = nullptr;
     /// Rings the doorbells of the node's other ranks.
     node_observer* node = nullptr;
-    std::atomic<std::uint32_t>* doorbell = nullptr; ///< Of this lane's worker, with `node`.
-    std::uint8_t number = 0;                        ///< Among the lanes of its set.
-    /// Of its set: lists name the lane if there are several.
+    /// The doorbell of this lane's worker; only with `node`.
+    std::atomic<std::uint32_t>* doorbell = nullptr;
+    std::uint8_t number = 0; ///< The number in the set of lanes.
+    /// The number of lanes in the set.
     std::uint8_t n_lanes = 1;
-    /// Tasks of a front end that it has not submitted yet, for lists.
+    /// Tasks that a front end has not posted yet: for lists of incomplete tasks.
     not_submitted elsewhere{};
 };
 

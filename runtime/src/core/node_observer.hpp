@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lane tells this observer of operations that other ranks may wait for, where the ranks of a node
-// ring each other's doorbells (doorbell/node_ringer.hpp). A lane without doorbells has no observer,
+// The interface between a lane and the doorbells of a node's ranks (doorbell/node_ringer.hpp): the
+// lane reports operations for which other ranks may wait. A lane without doorbells has no observer,
 // and pays one branch for each event.
 #pragma once
 
@@ -17,22 +17,22 @@ struct task;
 /// The ranks of a communicator that are on this node.
 struct node_peers {
     struct neighbor {
-        std::int32_t rank; ///< In the communicator.
-        std::uint32_t place;
+        std::int32_t rank; ///< The rank in the communicator.
+        std::uint32_t node_rank;
     };
-    std::vector<neighbor> neighbors{}; ///< The other ranks on this node, in ascending order.
-    /// Indexed by rank: the rank in MPI_COMM_WORLD of a rank on another node; otherwise -1.
-    std::vector<std::int32_t> far_ranks{};
-    bool are_all = false; ///< Every rank that a message can come from is on this node.
+    std::vector<neighbor> neighbors{}; ///< The other ranks on this node, ascending.
+    /// Indexed by rank: for a rank on another node, its rank in MPI_COMM_WORLD; otherwise -1.
+    std::vector<std::int32_t> remote_ranks{};
+    bool are_all = false; ///< All ranks that can send to this rank are on this node.
 
     /// @return null if `rank` is on another node, or is this rank
     [[nodiscard]] const neighbor* find(std::int32_t rank) const noexcept {
         const auto found = std::ranges::lower_bound(neighbors, rank, {}, &neighbor::rank);
         return found == neighbors.end() || found->rank != rank ? nullptr : &*found;
     }
-    [[nodiscard]] std::int32_t far_rank_of(std::int32_t rank) const noexcept {
-        const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < far_ranks.size();
-        return is_known ? far_ranks[static_cast<std::size_t>(rank)] : -1;
+    [[nodiscard]] std::int32_t remote_rank_of(std::int32_t rank) const noexcept {
+        const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < remote_ranks.size();
+        return is_known ? remote_ranks[static_cast<std::size_t>(rank)] : -1;
     }
 };
 
@@ -40,31 +40,32 @@ class node_observer {
 public:
     // The lane's progress thread ------------------------------------------------------------------
 
-    /// The call into MPI comes next.
+    /// Called before the call of MPI.
     virtual void starting(const task& which) noexcept = 0;
-    /// MPI has the operation, or will have it when started_gathered() is called. If MPI has
-    /// completed the operation in the call, it has no open parts, and ended() is not called for it.
+    /// The operation was started, or will be by started_gathered(). If MPI has completed it in the
+    /// call, it has no open parts, and ended() is not called.
     virtual void started(task& which, bool is_gathered) noexcept = 0;
-    /// MPI has the members of plans that were gathered.
+    /// The gathered members of plans were started.
     virtual void started_gathered() noexcept = 0;
-    /// MPI has completed the operation, or the lane has given it up.
+    /// The operation has completed, or was abandoned.
     virtual void ended(const task& which) noexcept = 0;
-    /// Called in each progress call: sends announcements, and receives them.
+    /// Called in each progress call: sends and receives announcements.
     virtual void polled() noexcept = 0;
-    /// Whether MPI has not taken all announcements yet.
+    /// Whether announcements are waiting to be sent.
     [[nodiscard]] virtual bool has_unsent() const noexcept = 0;
 
     // The lane's worker ---------------------------------------------------------------------------
 
-    /// Whether operations are in flight, and other ranks ring for all of them.
+    /// Whether operations are in flight, and other ranks' doorbells announce all of them.
     [[nodiscard]] virtual bool is_rung_for_all() const noexcept = 0;
-    /// The worker's doorbell is armed.
+    /// Called when the worker's doorbell is armed.
     virtual void armed() noexcept = 0;
 
-    /// Any thread. Whether this lane must receive announcements, since a worker of the node is
+    /// Any thread. Whether this lane must receive announcements because a worker of the node is
     /// armed.
     [[nodiscard]] virtual bool must_listen() const noexcept = 0;
-    /// Once no thread makes progress: the number of workers of the node that this lane has woken.
+    /// The number of workers of other ranks that this lane has woken. Called when no thread makes
+    /// progress any more.
     [[nodiscard]] virtual std::uint64_t n_rung() const noexcept = 0;
 
 protected:

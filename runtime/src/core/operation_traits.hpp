@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traits of each kind of operation, from operation_table.def. Code that must distinguish
-// operations asks for a trait. Only the code that starts operations (alone or in a plan), checks
-// their arguments or keeps a window's epochs knows kinds by name (KNOW_KINDS in tools/lint_cpp.py).
-// The price is one load from a constant table instead of a comparison.
+// The traits of each kind of operation, from operation_table.def. Code that distinguishes
+// operations tests a trait, not a kind. Only the code that starts operations, checks their
+// arguments or tracks epochs of windows uses kinds (KNOW_KINDS in tools/lint_cpp.py). The price is
+// one load from a constant table.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -17,8 +17,8 @@
 
 namespace commtask::detail {
 
-/// The families, and the shapes of counts, as operation_table.def explains them. `unknown`: the
-/// number is not a kind.
+/// The families and the shapes of counts that operation_table.def explains. `unknown`: the number
+/// is not a kind.
 enum class operation_family : std::uint8_t {
     unknown,
     send,
@@ -31,7 +31,7 @@ enum class operation_family : std::uint8_t {
     collective,
     one_sided,
     file,
-    door
+    custom
 };
 enum class count_shape : std::uint8_t {
     none,
@@ -83,42 +83,45 @@ struct operation_traits {
     count_shape counts = count_shape::none;
     bool may_receive = false;     ///< The status may have a source, a tag and a length.
     bool receives = false;        ///< The status always has a source, a tag and a length.
-    bool has_length_only = false; ///< Of these three, the status may have only the length.
-    /// It waits for a message that may never come: so it can be withdrawn.
+    bool has_length_only = false; ///< The status may have a length, but no source and no tag.
+    /// The operation waits for a message that may never arrive, so it can be canceled in flight.
     bool waits_for_message = false;
     bool has_send_side = false;
-    bool has_recv_side = false; ///< Also for a buffer that is both sent and received into.
+    bool has_recv_side = false; ///< Also true for a buffer that is sent and received into.
     bool has_dest = false;
     bool has_source = false;
     bool has_root = false;
-    bool has_dests = false;   ///< A list of `peer` ranks, to each of which a message goes.
-    bool has_sources = false; ///< A list of `source` ranks, from each of which a message comes.
-    /// The number of partitions is the other side's count. Only plans can run the operation.
+    bool has_dests = false;   ///< `dests` lists `peer` destinations.
+    bool has_sources = false; ///< `sources` lists `source` sources.
+    /// The count of the other side is the number of partitions. Only for members of plans.
     bool has_partitions = false;
-    bool takes_message = false; ///< `result` points to an MPI_Message, which the operation uses up.
-    bool takes_request = false; ///< `result` points to an MPI_Request, which the operation uses up.
+    /// `result` points to an MPI_Message, which the operation consumes.
+    bool takes_message = false;
+    /// `result` points to an MPI_Request, which the operation consumes.
+    bool takes_request = false;
     bool takes_start_function = false;
-    /// `result` points to the MPI_Comm that the operation creates; functions of the program copy
-    /// its attributes.
+    /// `result` points to the MPI_Comm that the operation creates. MPI calls attribute copy
+    /// functions of the program.
     bool makes_comm = false;
-    /// `result` is a window; `comm` is the window's own communicator once it is posted.
+    /// `result` is a window; after the post, `comm` is the library's communicator for it.
     bool takes_window = false;
     bool takes_file = false; ///< `result` is a file.
     bool has_target = false; ///< `peer` is the rank whose window is accessed.
-    bool has_offset = false; ///< The displacements of its side are an offset in the file.
-    /// The displacements of its receiving side are the value to compare with.
+    bool has_offset = false; ///< The `displacements` member is an offset in the file.
+    /// The `displacements` member of the receive side points to the value to compare with.
     bool has_compared = false;
     bool takes_reduction = false;
-    /// It has several steps: the transport continues with start_next_step().
+    /// The operation has several steps: the transport continues it by start_next_step().
     bool has_steps = false;
-    bool computes = false; ///< MPI may do arithmetic for it, or a function of the program does.
-    /// A post needs only its arguments: no window, no request, no lists, no rounding modes.
+    /// MPI, or a function of the program, may do arithmetic for the operation.
+    bool computes = false;
+    /// A post needs only the arguments: no window, request, lists or rounding modes.
     bool is_simple = false;
 
     [[nodiscard]] constexpr bool is_ordered_by_default() const noexcept {
         return ordered_in == order_class::collectives;
     }
-    /// Sends and receives by ranks and tags, probes among them.
+    /// Whether the operation is a send, a receive or a probe with ranks and tags.
     [[nodiscard]] constexpr bool is_message() const noexcept {
         return has_dest || has_source || has_dests || has_sources;
     }
@@ -136,7 +139,7 @@ private:
     }
 };
 
-/// Indexed by commtask_kind; [0] is for numbers that are not a kind.
+/// Indexed by commtask_kind; entry 0 is for numbers that are not a kind.
 inline constexpr std::array<operation_traits, COMMTASK_OP_END> operation_table = [] {
     std::array<operation_traits, COMMTASK_OP_END> table{};
 #define COMMTASK_OPERATION(number, name, family, order, receives, waits, counts, arguments, text)                      \
@@ -146,26 +149,25 @@ inline constexpr std::array<operation_traits, COMMTASK_OP_END> operation_table =
     return table;
 }();
 
-/// The traits of any number: a number that is not a kind has the family `unknown` and no name.
+/// The traits of a kind. For a number that is not a kind: the family `unknown` and no name.
 [[nodiscard]] constexpr const operation_traits& operation_of(int kind) noexcept {
     return operation_table[kind > 0 && kind < COMMTASK_OP_END ? static_cast<std::size_t>(kind) : 0];
 }
 
-/// Whether a post takes part in the one order of its communicator's collectives, or in that of its
+/// Whether an operation is in the common order of its communicator's collectives, or of its
 /// operations with COMMTASK_ORDERED.
 [[nodiscard]] constexpr bool is_in_common_order(const operation_traits& kind, std::uint32_t flags) noexcept {
     return (flags & COMMTASK_ORDERED) != 0 || (kind.is_ordered_by_default() && (flags & COMMTASK_UNORDERED) == 0);
 }
 
-/// Whether the operation has a turn in program order if it or an earlier operation has to wait: by
-/// default collectives and messages. A message that an unmodified program starts itself has no
-/// turn: it is in MPI's order already.
+/// Whether the operation can have a turn in program order: by default collectives and messages. A
+/// message of an unmodified program has none, since it is in MPI's order already.
 [[nodiscard]] constexpr bool can_have_turn(const operation_traits& kind, std::uint32_t flags) noexcept {
     return is_in_common_order(kind, flags) ||
            (kind.is_message() && (flags & COMMTASK_UNORDERED) == 0 && (flags & flag_is_call) == 0);
 }
 
-/// Whether the operation only probes for a message: MPI has no request for a probe.
+/// Whether the operation only probes: MPI has no request for a probe.
 [[nodiscard]] constexpr bool is_probe(const operation_traits& kind) noexcept {
     return kind.waits_for_message && kind.family == operation_family::receive && !kind.has_recv_side;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Instantiates and ends runs. A handle, or a task that waits, may still have a reference to a slot.
-// Then the slot is left to its holder, and the next run gets a fresh slot. Steady use without such
-// references allocates nothing.
+// Instantiates and ends runs. If a handle or a waiting task still has a reference to a slot, the
+// next run takes a new slot. Steady use without such references allocates nothing.
 #include "core/plan.hpp"
 
 #include "core/graph.hpp"
@@ -16,7 +15,7 @@
 
 namespace commtask::detail {
 
-void plan::lose_members() noexcept {
+void plan::release_members() noexcept {
     if (last_run_ != nullptr) task_pool::drop(std::exchange(last_run_, nullptr));
     for (plan_member& member : members_) {
         for (task* const slot : member.slots) {
@@ -28,7 +27,7 @@ void plan::lose_members() noexcept {
     home_ = nullptr;
 }
 
-/// Records the member's communicator, and whether the member may have to wait.
+/// Records the member's queue, and whether the member may have to wait.
 /// @return false without memory
 bool plan::note_uses(plan_member& member) {
     try {
@@ -42,7 +41,7 @@ bool plan::note_uses(plan_member& member) {
             has_other_queues_ = true;
             has_other_lanes_ = has_other_lanes_ || member.queue->served_by != home_->served_by;
         }
-        if (member.its_turn != nullptr && (member.is_held || !member.predecessors.empty())) has_waiting_ = true;
+        if (member.its_turn != nullptr && (member.is_deferred || !member.predecessors.empty())) has_waiting_ = true;
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -69,15 +68,15 @@ task* plan::add(plan_member&& what) noexcept {
     }
     if (!member.is_group) {
         posted_.push_back(member.index);
-        ++n_told_;
+        ++n_posted_;
     }
-    arm(member, first_set);
+    instantiate(member, first_set);
     // relaxed: published with the plan.
     n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed);
     return member.slots[first_set];
 }
 
-/// No thread fills partitions of this run before it is instantiated.
+/// Resets the counts of a run that is not instantiated yet, so that no thread uses them.
 void plan::empty_partitions(partition_set& parts, std::size_t set) noexcept {
     if (!parts.sends) return;
     for (std::uint32_t group = 0; group < parts.groups.count(); ++group) {
@@ -95,7 +94,7 @@ void plan::empty_partitions(partition_set& parts, std::size_t set) noexcept {
 /// @return false without memory
 bool plan::take_slot(plan_member& member, std::size_t set) noexcept {
     task*& slot = member.slots[set];
-    if (slot != nullptr && slot->life.is_held_once()) return true;
+    if (slot != nullptr && slot->life.has_one_reference()) return true;
     task* const fresh = task_pool::acquire();
     if (fresh == nullptr) return false;
     if (!graph::make_room_for_edges(*fresh, static_cast<std::uint32_t>(member.predecessors.size()))) {
@@ -103,16 +102,16 @@ bool plan::take_slot(plan_member& member, std::size_t set) noexcept {
         return false;
     }
     if (slot != nullptr) task_pool::drop(slot);
-    fresh->life.begin(1); // The plan's reference, if the slot is never instantiated.
+    fresh->life.begin(1); // The plan's reference.
     slot = fresh;
     return true;
 }
 
-/// Does for a member what posting and link_predecessors() do for other tasks, the edges included,
-/// since no other thread has the tasks yet.
-void plan::arm(plan_member& member, std::size_t set) noexcept {
+/// Instantiates a member's task, as a post and link_predecessors() do for other tasks. Adds the
+/// edges with plain stores, since no other thread has the tasks yet.
+void plan::instantiate(plan_member& member, std::size_t set) noexcept {
     task& slot = *member.slots[set];
-    // Two references: the plan's, and the progress engine's.
+    // Two references: the plan's and the progress engine's.
     slot.begin_operation(member.op, *member.queue, member.flags | flag_has_extras | flag_is_member, 2);
     const auto n_predecessors = static_cast<std::uint32_t>(member.predecessors.size());
     slot.extras = {member.callback, member.callback_argument, member.user_status, nullptr, n_predecessors};
@@ -121,8 +120,9 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
     tracer* const traced = tracer::current();
     slot.trace_id = traced != nullptr ? traced->new_id() : 0;
     if (member.partitions) empty_partitions(*member.partitions, set);
-    // One more, until the member's lane has accepted it. relaxed: published with the plan.
-    slot.waiting_for.store((n_predecessors + 1) | (member.is_held ? waits_for_ready : 0), std::memory_order_relaxed);
+    // Plus one, until the member's lane accepts it. relaxed: published with the plan.
+    slot.waiting_for.store((n_predecessors + 1) | (member.is_deferred ? waits_for_ready : 0),
+                           std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < n_predecessors; ++i) {
         task& predecessor = *members_[member.predecessors[i]].slots[set];
         edge& link = slot.edges[i];
@@ -135,23 +135,24 @@ void plan::arm(plan_member& member, std::size_t set) noexcept {
     }
 }
 
-/// @return false without memory: then no member is instantiated
-bool plan::arm_all(std::size_t set) noexcept {
+/// @return false without memory; then no member is instantiated
+bool plan::instantiate_all(std::size_t set) noexcept {
     for (plan_member& member : members_) {
         if (!take_slot(member, set)) return false;
     }
-    for (plan_member& member : members_) arm(member, set);
+    for (plan_member& member : members_) instantiate(member, set);
     // relaxed: published with the plan.
     n_open_.store(static_cast<std::uint32_t>(members_.size()), std::memory_order_relaxed);
     return true;
 }
 
-/// Whether the last run has ended. A thread that has waited for the run has the line of the run's
-/// task in its cache. The run's callback comes before the task's state is final.
+/// Whether the last run has ended. Reads the state of the run's task first: a thread that has
+/// waited for it has that line in its cache. The run's callback runs before that state is final, so
+/// n_ended_ is read second.
 bool plan::has_ended() const noexcept {
     if (last_run_ == nullptr) return true;
     const task_state state = last_run_->life.state();
-    if (state != task_state::open) return state != task_state::given_up;
+    if (state != task_state::open) return state != task_state::abandoned;
     // acquire: partner of the release in end_run().
     return n_ended_.load(std::memory_order_acquire) == n_started_.load(std::memory_order_relaxed);
 }
@@ -171,21 +172,21 @@ bool plan::are_queues_as_recorded() const noexcept {
            std::ranges::all_of(other_queues_, [](const queue_use& use) { return use.queue->life() == use.life; });
 }
 
-plan::start_answer plan::try_start() noexcept {
-    if (!try_change()) return start_answer::is_running;
-    // The claim ends when the run is sure to be posted, or is taken back.
-    start_answer answer = start_answer::done;
-    if (!are_queues_as_recorded()) answer = start_answer::comm_is_gone;
-    if (answer == start_answer::done && !is_armed()) {
-        is_armed_.store(arm_all(next_set()), std::memory_order_relaxed);
-        if (!is_armed()) answer = start_answer::no_memory;
+plan::start_status plan::try_start() noexcept {
+    if (!try_change()) return start_status::is_running;
+    // The claim ends in take_turns() or take_back_start().
+    start_status status = start_status::done;
+    if (!are_queues_as_recorded()) status = start_status::comm_was_freed;
+    if (status == start_status::done && !is_instantiated()) {
+        is_instantiated_.store(instantiate_all(next_set()), std::memory_order_relaxed);
+        if (!is_instantiated()) status = start_status::no_memory;
     }
-    if (answer != start_answer::done) end_change();
-    return answer;
+    if (status != start_status::done) end_change();
+    return status;
 }
 
-/// Whether the run is ready as soon as its lane accepts it. If a predecessor failed or was
-/// canceled, the answer is false: then the run's lane hands the members on, or cancels them.
+/// Whether the run is ready as soon as its lane accepts it. False after a failed or canceled
+/// predecessor: then the run's lane posts or cancels the members.
 static bool waits_for_nothing(const task& run) noexcept {
     const std::uint32_t n_predecessors = run.has_extras() ? run.extras.n_predecessors : 0;
     return std::all_of(run.predecessors.get(), run.predecessors.get() + n_predecessors,
@@ -193,10 +194,10 @@ static bool waits_for_nothing(const task& run) noexcept {
 }
 
 void plan::begin_start(task& run) noexcept {
-    // A thread that has waited for the last run has given its handle back; then no locked
+    // A thread that has waited for the last run has usually released its handle; then no locked
     // instruction is needed.
     if (last_run_ != nullptr) {
-        if (last_run_->life.is_held_once()) {
+        if (last_run_->life.has_one_reference()) {
             task_pool::release(last_run_);
         } else {
             task_pool::drop(last_run_);
@@ -204,9 +205,9 @@ void plan::begin_start(task& run) noexcept {
     }
     last_run_ = &run;
     run.op.recv.count = has_other_lanes_ && waits_for_nothing(run) ? 1 : 0;
-    if (starter_posts_far(run)) running_ = &run;
-    // For lists of incomplete tasks: the run's callback may release the plan.
-    run.op.send.count = n_told_;
+    if (starter_posts_to_other_lanes(run)) running_ = &run;
+    // For lists of incomplete tasks, since the run's callback may release the plan.
+    run.op.send.count = n_posted_;
     // release: partner of the acquire in started_of().
     n_started_.store(n_started_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
@@ -218,8 +219,8 @@ void plan::take_back_start() noexcept {
     end_change();
 }
 
-/// A member that waits for nothing needs no turn if no turn is open: its lane gets it before tasks
-/// that are posted later.
+/// Takes the members' turns if any turn is open, or if a member may have to wait. Otherwise the
+/// submission queues keep the order.
 void plan::take_turns() noexcept {
     const auto has_open = [](const queue_use& use) { return use.queue->order.has_open(); };
     const bool run_waits = last_run_->has_extras() && last_run_->extras.n_predecessors > 0;
@@ -229,18 +230,18 @@ void plan::take_turns() noexcept {
             if (member.its_turn != nullptr) member.queue->order.take(*member.its_turn);
         }
     }
-    end_change(); // Before the post: the run's callback may start the next run.
+    end_change(); // Before the post, since the run's callback may start the next run.
 }
 
 task* plan::member_ended(const plan_member& member, task_state how) noexcept {
-    if (how == task_state::given_up) return nullptr; // The run will be given up too.
+    if (how == task_state::abandoned) return nullptr; // The run will be abandoned too.
     if (how == task_state::failed) {
         std::uint32_t expected = nobody;
         first_failed_.compare_exchange_strong(expected, member.index, std::memory_order_relaxed);
     } else if (how == task_state::canceled) {
         was_canceled_.store(true, std::memory_order_relaxed);
     }
-    // acq_rel: the thread that ends the run sees the results of all members; partner of itself.
+    // acq_rel: partner of itself; the thread that ends the run sees the results of all members.
     return n_open_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? running_ : nullptr;
 }
 
@@ -277,9 +278,10 @@ void plan::end_run() noexcept {
     first_failed_.store(nobody, std::memory_order_relaxed);
     was_canceled_.store(false, std::memory_order_relaxed);
     const std::uint64_t ended = n_ended_.load(std::memory_order_relaxed) + 1;
-    // relaxed: published with n_ended_. Written only if the value changes: the line is the
-    // submitters'.
-    if (!arm_all(static_cast<std::size_t>((ended + 1) % 2))) is_armed_.store(false, std::memory_order_relaxed);
+    // relaxed: published with n_ended_. Stored only if it changes, since the line belongs to the
+    // submitters.
+    if (!instantiate_all(static_cast<std::size_t>((ended + 1) % 2)))
+        is_instantiated_.store(false, std::memory_order_relaxed);
     // release: partner of the acquire in next_set().
     n_ended_.store(ended, std::memory_order_release);
 }

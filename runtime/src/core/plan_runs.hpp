@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Questions about runs of plans and their members. Only plan_runs.cpp knows both plans and the
-// parts of a lane; a plan knows no lane.
+// Functions of the engine for runs of plans and their members. Only plan_runs.cpp includes both
+// plans and lanes; a plan knows no lane.
 #pragma once
 
 #include "core/task.hpp"
@@ -12,14 +12,14 @@
 
 namespace commtask::detail {
 
-/// Whether the task is a member whose end the program wants reported (commtask_plan_on_member).
-[[nodiscard]] bool tells_of_member(const task& ended) noexcept;
-/// Calls the program's callback for the member, if tells_of_member().
-void call_for_member(const task& ended, const commtask_status& status) noexcept;
+/// Whether the task is a member of a plan with a callback for members (commtask_plan_on_member).
+[[nodiscard]] bool has_member_callback(const task& ended) noexcept;
+/// Calls that callback. Only if has_member_callback().
+void call_member_callback(const task& ended, const commtask_status& status) noexcept;
 
-/// For lists of incomplete tasks: where a run in flight waits, and the call for which a deferred
+/// For lists of incomplete tasks: what a run in flight waits for, and the call for which a deferred
 /// member waits.
 [[nodiscard]] std::string where_run_waits(const task& run);
-[[nodiscard]] const char* what_makes_ready(const task& held) noexcept;
+[[nodiscard]] const char* call_that_makes_ready(const task& held) noexcept;
 
 } // namespace commtask::detail

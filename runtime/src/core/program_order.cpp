@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lists behind program order. A hash table has all exact channels. Receives are also in one
-// list, in which wildcards find the receives that overlap them. The price is a lock, which a
-// submitter and the lane take for a few list operations. A program without wildcards never searches
-// the list.
+// A hash table has all channels without wildcards. A second list has all receives, in which a
+// wildcard finds the receives that overlap it. A lock protects the lists; a submitter and the lane
+// take it for a few list operations. A program without wildcards never searches the second list.
 #include "core/program_order.hpp"
 
 #include "core/operation_traits.hpp"
@@ -32,7 +31,7 @@ void visit_channels(const commtask_op& op, std::uint32_t flags, Visit&& visit) n
     const operation_traits& kind = operation_of(op.kind);
     if (kind.ordered_in == order_class::collectives) return visit(channel{channel_kind::collective, 0, 0});
     if ((flags & COMMTASK_ORDERED) != 0) visit(channel{channel_kind::ordered, 0, 0});
-    // Partitions are sent when they are filled, and have tags of their own.
+    // Partitions are sent when they are filled, and use tags of their own.
     if (!kind.is_message() || kind.has_partitions) return;
     const auto add = [&](channel_kind which, int peer, int tag) {
         if (peer != MPI_PROC_NULL) visit(channel{which, peer, tag});
@@ -45,7 +44,7 @@ void visit_channels(const commtask_op& op, std::uint32_t flags, Visit&& visit) n
 
 } // namespace
 
-bool turn::set(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept {
+bool turn::set(const commtask_op& op, std::uint32_t flags, const source_location& where) noexcept {
     std::uint32_t count = 0;
     visit_channels(op, flags, [&](const channel& /*at*/) { ++count; });
     if (count > few_.size() && count > n_many_) {
@@ -67,17 +66,17 @@ bool turn::set(const commtask_op& op, std::uint32_t flags, const source_place& w
     return true;
 }
 
-turn* program_order::make(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept {
+turn* program_order::make(const commtask_op& op, std::uint32_t flags, const source_location& where) noexcept {
     const std::lock_guard guard{mutex_};
     return make_locked(op, flags, where);
 }
 
-turn* program_order::make_locked(const commtask_op& op, std::uint32_t flags, const source_place& where) noexcept {
+turn* program_order::make_locked(const commtask_op& op, std::uint32_t flags, const source_location& where) noexcept {
     turn* made = free_;
     if (made != nullptr) {
         free_ = made->next_;
-        // The lane's core has written it last. With the prefetch, the next creation does not wait
-        // for its lines.
+        // The lane's core has written these lines last; the prefetch hides the transfer from the
+        // next call.
         if (free_ != nullptr) {
             prefetch_for_write(free_);
             prefetch_for_write(free_->few_.data());
@@ -89,7 +88,7 @@ turn* program_order::make_locked(const commtask_op& op, std::uint32_t flags, con
             return nullptr;
         }
         made = own_.back().get();
-        made->place_ = static_cast<std::uint32_t>(own_.size());
+        made->index_ = static_cast<std::uint32_t>(own_.size());
     }
     if (made->set(op, flags, where)) return made;
     unmake_locked(*made);
@@ -123,7 +122,7 @@ void program_order::take_locked(turn& next) noexcept {
 }
 
 program_order::ticket program_order::make_and_keep(const commtask_op& op, std::uint32_t flags,
-                                                   const source_place& where) noexcept {
+                                                   const source_location& where) noexcept {
     const std::lock_guard guard{mutex_};
     turn* const made = make_locked(op, flags, where);
     if (made == nullptr) return {false, 0};
@@ -133,14 +132,14 @@ program_order::ticket program_order::make_and_keep(const commtask_op& op, std::u
     }
     take_locked(*made);
     made->is_kept_ = true;
-    return {true, (std::uint64_t{++made->times_used_} << 32U) | made->place_};
+    return {true, (std::uint64_t{++made->times_used_} << 32U) | made->index_};
 }
 
 turn* program_order::use(std::uint64_t ticket) noexcept {
     const std::lock_guard guard{mutex_};
-    const auto place = static_cast<std::uint32_t>(ticket);
-    if (place == 0 || place > own_.size()) return nullptr;
-    turn& its = *own_[place - 1];
+    const auto index = static_cast<std::uint32_t>(ticket);
+    if (index == 0 || index > own_.size()) return nullptr;
+    turn& its = *own_[index - 1];
     if (!its.is_kept_ || its.times_used_ != ticket >> 32U) return nullptr;
     its.is_kept_ = false;
     return &its;
@@ -159,7 +158,8 @@ program_order::list& program_order::bucket_of(const channel& at) noexcept {
     return buckets_[(hash >> 32U) & (buckets_.size() - 1)];
 }
 
-/// Doubles the number of buckets, or makes the first ones. Without memory the lists become longer.
+/// Doubles the number of buckets, or allocates the first ones. Without memory, the lists grow
+/// instead.
 void program_order::grow() noexcept {
     std::vector<list> before;
     try {
@@ -179,7 +179,7 @@ void program_order::grow() noexcept {
             each = next;
         }
     };
-    // Links that share a new bucket have shared an old one, so the order stays.
+    // Channels in one new bucket were in one old bucket before, so their order does not change.
     for (list& from : before) move_all(from);
     move_all(few_buckets_);
     few_buckets_ = {};
@@ -197,8 +197,8 @@ program_order::link* program_order::same_channel_after(const link& of) noexcept 
     return each;
 }
 
-/// Enters a channel, and counts the turns that its turn waits for. For an exact channel: one if any
-/// earlier turn has the same channel, and each overlapping wildcard. For a wildcard: each
+/// Adds a channel, and counts the turns that its turn waits for. A channel without wildcards waits
+/// for the last equal channel, if any, and for each overlapping wildcard. A wildcard waits for each
 /// overlapping receive.
 void program_order::insert(link& added) noexcept {
     turn& its = *added.of;
@@ -210,7 +210,7 @@ void program_order::insert(link& added) noexcept {
     added.after = nullptr;
     if (!is_wild) {
         const link* const first = same_channel_before(added);
-        // A list names a rank twice: its first entry stands for both.
+        // The operation names a rank twice: the first channel stands for both.
         if (first != nullptr && first->of == &its) return;
         if (first != nullptr) ++its.n_before_;
     }
@@ -230,18 +230,19 @@ void program_order::insert(link& added) noexcept {
     if (!is_wild) ++n_linked_;
 }
 
-/// `later` waits for one turn less.
+/// Counts down the turns that `later` waits for.
 void program_order::count_down(turn& later, turn*& startable) noexcept {
     COMMTASK_ASSERT(later.n_before_ > 0);
     if (--later.n_before_ > 0 || later.waiting_ == nullptr) return;
-    // Behind the other startable turns. These turns need no order, but a test should see one.
+    // Appends to the startable turns. A fixed order is not necessary, but keeps tests
+    // deterministic.
     later.next_ = nullptr;
     turn** at = &startable;
     while (*at != nullptr) at = &(*at)->next_;
     *at = &later;
 }
 
-/// Removes a channel, and counts down the turns that have waited for it; see insert().
+/// Removes a channel, and counts down the turns that waited for it; see insert().
 void program_order::remove(link& gone, turn*& startable) noexcept {
     const bool is_wild = is_wildcard(gone.at);
     const bool is_receive = gone.at.kind == channel_kind::receive;
@@ -268,7 +269,7 @@ void program_order::remove(link& gone, turn*& startable) noexcept {
     if (next_same != nullptr) count_down(*next_same->of, startable);
 }
 
-/// The turn is over: its operation is about to start, or never will.
+/// Ends a turn: its operation is about to start, or will not start.
 void program_order::end(turn& over, turn*& startable) noexcept {
     COMMTASK_ASSERT(over.is_open_);
     over.is_open_ = false;
@@ -277,7 +278,7 @@ void program_order::end(turn& over, turn*& startable) noexcept {
         if (over.links()[i].is_listed) remove(over.links()[i], startable);
     }
     n_open_.store(n_open_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (over.place_ != 0) unmake_locked(over); // Otherwise the turn is a plan's.
+    if (over.index_ != 0) unmake_locked(over); // Otherwise the turn is a plan's.
 }
 
 void program_order::start_all(turn* startable, task_list& started) noexcept {

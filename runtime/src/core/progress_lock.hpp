@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The progress lock of a lane: the thread that has it may make progress. That thread is the worker,
-// a thread that waits in the library, a submitter, or an external caller: a thread that must call
-// MPI itself. External callers have priority. Beside a reserved worker, one waiting thread at a
-// time polls in its place. The lock does not know how progress is made.
+// The progress lock of a lane: the thread that has it may make progress. The holder can be the
+// worker, a waiting thread, a submitter, or an external caller, which must call MPI itself.
+// External callers have priority. With a reserved worker, one waiting thread at a time may take its
+// role.
 #pragma once
 
 #include "base/system.hpp"
@@ -19,59 +19,59 @@ namespace commtask::detail {
 class progress_lock {
 public:
     /// @return false if a thread has the lock, or the lock is abandoned
-    [[nodiscard]] bool try_take() noexcept {
+    [[nodiscard]] bool try_acquire() noexcept {
         std::uintptr_t holder = nobody;
-        // acquire: partner of the release in give_back(); the effects of the last holder are
-        // visible. In this order: if the last holder gave back an abandoned lock, this thread sees
-        // that the lock is abandoned.
+        // acquire: partner of the release in release(); what the last holder wrote is visible.
+        // The loads are in this order since the last holder may have abandoned the lock before it
+        // gave the lock back.
         const bool has_it =
             holder_.load(std::memory_order_acquire) == nobody && !is_abandoned() &&
             holder_.compare_exchange_strong(holder, me(), std::memory_order_acquire, std::memory_order_relaxed);
-        if (has_it) ++n_held_by_me();
+        if (has_it) ++n_mine();
         return has_it;
     }
-    /// Only the holder.
-    void give_back() noexcept {
-        --n_held_by_me();
+    /// Called by the holder.
+    void release() noexcept {
+        --n_mine();
         holder_.store(nobody, std::memory_order_release);
     }
 
-    /// From here on, no thread takes the lock or waits for it, even if the holder gives it back.
-    /// For good. release: partner of the acquire in is_abandoned().
+    /// Permanently prevents all threads from taking the lock, even after the holder gives it back,
+    /// and ends their waits for it. release: partner of the acquire in is_abandoned().
     void abandon() noexcept { is_abandoned_.store(true, std::memory_order_release); }
     [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_.load(std::memory_order_acquire); }
-    /// Any thread, once the lock is abandoned.
-    /// @return false while a thread has the lock; otherwise no thread takes it any more
+    /// Any thread, after abandon().
+    /// @return false while a thread has the lock; true once no thread can take it any more
     [[nodiscard]] bool try_close() noexcept {
         std::uintptr_t holder = nobody;
-        // acquire: partner of the release in give_back(); the last holder does nothing more.
+        // acquire: partner of the release in release(); the last holder's accesses are over.
         return holder_.compare_exchange_strong(holder, closed, std::memory_order_acquire) || holder == closed;
     }
 
-    /// Approximately: whether a thread has the progress lock.
+    /// Approximate: whether a thread has the lock.
     [[nodiscard]] bool approx_is_taken() const noexcept {
         const std::uintptr_t holder = holder_.load(std::memory_order_relaxed);
         return holder != nobody && holder != closed;
     }
 
-    /// Whether the calling thread has the progress lock: inside a progress call or, with the
-    /// interposer, inside a call of MPI. No other thread can make progress then. So a thread that
-    /// waits all the same makes progress itself, or is refused if in_progress_call().
+    /// Whether the calling thread has the lock: in a progress call or, with the interposer, in a
+    /// call of MPI. Then no other thread can make progress. So if the calling thread waits, it
+    /// makes progress itself; in a progress call the wait is refused.
     [[nodiscard]] bool is_mine() const noexcept {
-        // The thread's own variable comes first: the other variable is in a line that the worker
-        // writes, and every wait asks.
-        return n_held_by_me() > 0 && holder_.load(std::memory_order_relaxed) == me();
+        // Reads the thread-local variable first: every wait calls this function, and the worker
+        // writes the line of holder_.
+        return n_mine() > 0 && holder_.load(std::memory_order_relaxed) == me();
     }
 
-    /// An external caller takes the progress lock; the progress thread gives it up soon. Not in a
-    /// progress call. Undone by give_back().
+    /// Takes the lock for an external caller, with priority: the progress thread soon gives it up.
+    /// Not in a progress call. Undone by release().
     /// @return false if the lock is abandoned
-    bool take_first() noexcept { return try_take_first(UINT64_MAX); }
+    bool acquire_first() noexcept { return try_acquire_first(UINT64_MAX); }
 
-    /// As take_first(), for a thread that can do without the lock.
-    /// @return false if the time `deadline_ns` of now_ns() came first, or the lock is abandoned
-    [[nodiscard]] bool try_take_first(std::uint64_t deadline_ns) noexcept {
-        if (try_take()) return true;
+    /// As acquire_first(), with a deadline.
+    /// @return false if the time `deadline_ns` of now_ns() has passed, or the lock is abandoned
+    [[nodiscard]] bool try_acquire_first(std::uint64_t deadline_ns) noexcept {
+        if (try_acquire()) return true;
         n_callers_.fetch_add(1, std::memory_order_relaxed);
         bool has_it = false;
         for (unsigned i = 1; !has_it; ++i) {
@@ -80,14 +80,14 @@ public:
                 if (is_abandoned() || now_ns() >= deadline_ns) break;
                 sched_yield();
             }
-            has_it = try_take();
+            has_it = try_acquire();
         }
         n_callers_.fetch_sub(1, std::memory_order_relaxed);
         return has_it;
     }
     [[nodiscard]] bool has_callers() const noexcept { return n_callers_.load(std::memory_order_relaxed) > 0; }
 
-    /// One waiting thread at a time makes progress in place of a reserved worker. Undone by
+    /// Lets one waiting thread at a time make progress in place of a reserved worker. Undone by
     /// end_claim().
     [[nodiscard]] bool try_claim_progress() noexcept {
         return !waiter_makes_progress_.load(std::memory_order_relaxed) &&
@@ -98,8 +98,9 @@ public:
         return waiter_makes_progress_.load(std::memory_order_relaxed);
     }
 
-    /// Counts threads that are inside a blocking MPI call of their own, with MPI_THREAD_MULTIPLE
-    /// and without the progress lock. Progress threads must leave MPI's lock to them now and then.
+    /// Counts threads that are in a blocking MPI call of the program, under MPI_THREAD_MULTIPLE and
+    /// without the progress lock. Progress threads must sometimes leave MPI's internal lock to
+    /// them.
     void add_blocked_outside(int by) noexcept { n_blocked_outside_.fetch_add(by, std::memory_order_relaxed); }
     [[nodiscard]] bool has_blocked_outside() const noexcept {
         return n_blocked_outside_.load(std::memory_order_relaxed) > 0;
@@ -107,21 +108,21 @@ public:
 
 private:
     static constexpr std::uintptr_t nobody = 0;
-    static constexpr std::uintptr_t closed = 1; ///< No variable has this address.
+    static constexpr std::uintptr_t closed = 1; ///< Not the address of any variable.
 
     /// The number of progress locks that the calling thread has.
-    [[nodiscard]] static int& n_held_by_me() noexcept {
-        static thread_local constinit int n_held = 0;
-        return n_held;
+    [[nodiscard]] static int& n_mine() noexcept {
+        static thread_local constinit int count = 0;
+        return count;
     }
-    /// The address of a thread's own variable.
-    [[nodiscard]] static std::uintptr_t me() noexcept { return reinterpret_cast<std::uintptr_t>(&n_held_by_me()); }
+    /// Identifies the calling thread: the address of its thread-local variable.
+    [[nodiscard]] static std::uintptr_t me() noexcept { return reinterpret_cast<std::uintptr_t>(&n_mine()); }
 
     alignas(cache_line_bytes) std::atomic<std::uintptr_t> holder_{nobody};
     std::atomic<bool> is_abandoned_{false};
-    // Written seldom, by threads that do not make progress. Read often, which must not take the
-    // line above from the worker.
-    /// External callers that wait for the progress lock.
+    // Rarely written, often read. In another line than holder_, so that reads do not take the
+    // worker's line.
+    /// The external callers that wait for the lock.
     alignas(cache_line_bytes) std::atomic<int> n_callers_{0};
     std::atomic<int> n_blocked_outside_{0};
     std::atomic<bool> waiter_makes_progress_{false};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a progress call of some lane takes longer than commtask_finalize waits: then its thread
-// is in a function of the program, or in a call of MPI, that does not return. Each lane is checked
-// separately, since the other lanes go on.
+// Detects a progress call that takes longer than commtask_finalize waits: a function of the
+// program, or a call of MPI, does not return. Each lane has a limit of its own, since the other
+// lanes make progress.
 #pragma once
 
 #include "core/drain.hpp"
@@ -17,7 +17,7 @@ namespace commtask::detail {
 class progress_watch {
 public:
     /// @param limit_ns  the limit of commtask_finalize; 0: none
-    explicit progress_watch(std::uint64_t limit_ns) noexcept { patience_.fill(drain_limit::for_a_pass(limit_ns)); }
+    explicit progress_watch(std::uint64_t limit_ns) noexcept { limits_.fill(drain_limit::for_progress_call(limit_ns)); }
 
     [[nodiscard]] bool is_over(lane_set& lanes, std::uint64_t now) noexcept {
         bool is_any_over = false;
@@ -25,14 +25,14 @@ public:
         return is_any_over;
     }
 
-    /// The check for one lane.
+    /// For one lane.
     [[nodiscard]] bool is_over(const lane& of, std::uint64_t now) noexcept {
-        return patience_[of.number()].is_over({now, of.engine.approx_progress_calls(), true}) &&
+        return limits_[of.number()].is_over({now, of.engine.approx_progress_calls(), true}) &&
                of.engine.lock.approx_is_taken();
     }
 
 private:
-    std::array<drain_limit, most_lanes> patience_; ///< Indexed by lane.
+    std::array<drain_limit, most_lanes> limits_; ///< Indexed by lane.
 };
 
 } // namespace commtask::detail

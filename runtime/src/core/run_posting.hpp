@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posts a run to its lanes: the run takes one cell of its lane's queue, whatever the number of
-// members, and one more cell for each member on another lane.
+// Posts a run to its lanes. The run takes one cell of its lane's ring, and each member on another
+// lane takes one cell there.
 #pragma once
 
 #include "core/plan.hpp"
@@ -9,8 +9,8 @@
 namespace commtask::detail {
 
 /// Any thread, after plan::begin_start().
-/// @param may_wait  whether the thread may wait for room. If it may not and there is no room, the
-/// start is taken back, and the task stays the caller's
+/// @param may_wait  whether the thread may wait for room in the queue. If it may not and there is
+/// no room, the start is undone, and the task belongs to the caller
 /// @return whether the run was posted
 [[nodiscard]] bool post_run(task& run, bool may_wait) noexcept;
 

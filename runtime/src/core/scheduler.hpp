@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scheduler of a lane: keeps a submitted task until its predecessors are complete and its place
-// in program order has come, and lists the tasks that may start. Any thread may call the functions
-// that begin with "approx"; all other functions need the progress lock.
+// The scheduler of a lane: keeps tasks until their predecessors are complete and their turns in
+// program order have come, and lists ready tasks. Any thread may call the functions that begin with
+// "approx"; all other functions need the progress lock.
 #pragma once
 
 #include "core/observer.hpp"
@@ -17,50 +17,49 @@
 
 namespace commtask::detail {
 
-/// Adds to a counter that one thread at a time writes: no locked instruction.
+/// Adds to a counter that one thread at a time writes, without a locked instruction.
 inline void count_one(std::atomic<std::uint64_t>& counter, std::int64_t by = 1) noexcept {
     counter.store(counter.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(by), std::memory_order_relaxed);
 }
 
 class scheduler {
 public:
-    /// @param observers  are told of every step of every task; they outlast the scheduler
+    /// @param observers  called for every step of every task; they outlive the scheduler
     /// @param number  the lane's number
     scheduler(transport& carrier, const std::vector<task_observer*>& observers, std::uint8_t number)
         : transport_(&carrier), observers_(observers), number_(number) {}
     scheduler(const scheduler&) = delete;
     scheduler& operator=(const scheduler&) = delete;
 
-    /// A task that was submitted: it waits, is queued behind earlier tasks in program order, or may
-    /// start.
+    /// Accepts a submitted task: the task waits for predecessors, awaits its turn, or becomes
+    /// ready.
     void accept(task& submitted) noexcept;
 
-    /// The last predecessor of a task is complete. If the task did not wait for that, it may be
-    /// final already.
+    /// The last predecessor of a task has ended. A canceled task may be final already.
     void released(task& which) noexcept;
 
-    /// The marks of a task say that the task is canceled. A task that has not been accepted yet is
-    /// canceled by accept().
+    /// Cancels a task whose marks have mark_cancel. accept() cancels a task that is not accepted
+    /// yet.
     void cancel(task& which) noexcept;
 
-    // The ready list: tasks whose start comes next, in order.
+    // The ready list, in the order of starts.
     [[nodiscard]] bool has_ready() const noexcept { return !ready_.is_empty(); }
     [[nodiscard]] task& first_ready() noexcept { return *ready_.first(); }
     [[nodiscard]] task* take_ready() noexcept { return ready_.pop(); }
 
-    /// The only way from phase to phase.
+    /// Changes the phase; no other function does.
     /// @param end  how the task ends, if `to` is final
     void move(task& which, phase from, phase to, task_state end = task_state::open) noexcept {
         COMMTASK_ASSERT(which.run.now == from);
         which.run.now = to;
-        if (!observers_.empty()) tell_observers(which, from, to, end);
+        if (!observers_.empty()) notify_observers(which, from, to, end);
     }
-    /// The task is final. It counts as live until gone().
+    /// Makes the task final. The task counts as live until remove().
     void end(task& which, task_state how) noexcept;
-    void gone(const task& which) noexcept;
+    void remove(const task& which) noexcept;
 
-    /// Whether the task ends without a start: canceled, or after a failed predecessor.
-    [[nodiscard]] static bool is_doomed(const task& which) noexcept;
+    /// Whether the task must end without a start: it is canceled, or a predecessor has failed.
+    [[nodiscard]] static bool must_not_start(const task& which) noexcept;
     [[nodiscard]] static bool is_marked(const task& which, std::uint32_t mark) noexcept;
     [[nodiscard]] bool is_live(const task& which) const noexcept {
         return which.live_in.load(std::memory_order_relaxed) == this;
@@ -68,18 +67,18 @@ public:
 
     // Runs of plans: plan_runs.cpp.
     void cancel_members(task& run) noexcept;
-    /// The other groups of a partitioned member of which one group has failed: their data may not
-    /// come.
+    /// Cancels the other groups of a partitioned member after one group has failed: their data may
+    /// not arrive.
     static void cancel_groups(const plan_member& failed) noexcept;
-    /// commtask_plan_pready does not wait for a canceled member any more.
-    static void let_member_go(task& member) noexcept;
+    /// A canceled member no longer waits for commtask_plan_pready.
+    static void stop_waiting_for_ready(task& member) noexcept;
 
-    /// The clock, read at most once in a progress call.
+    /// The time, read at most once in a progress call.
     [[nodiscard]] std::uint64_t call_time() noexcept;
     void begin_call() noexcept { call_ns_ = 0; }
 
-    /// Visits each task that was accepted and is not final. Reads every slot, so that running tasks
-    /// pay nothing for it; allocates no memory.
+    /// Visits each task that was accepted and is not final. Scans all slots, so accepting a task
+    /// costs nothing for it. Allocates no memory.
     template <typename Visit>
     void for_each_live(Visit&& visit) const {
         task_pool::for_each_slot([&](task& slot) {
@@ -87,8 +86,8 @@ public:
         });
     }
 
-    /// Approximately: tasks ended so far, tasks accepted and not ended, and among the latter
-    /// receives with an active-message handler.
+    /// Approximate counts: tasks that have ended; tasks that were accepted and have not ended;
+    /// among the latter, receives with an active-message handler.
     [[nodiscard]] std::uint64_t approx_ended() const noexcept { return n_ended_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t approx_live() const noexcept { return n_live_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t approx_handlers() const noexcept { return n_handlers_.load(std::memory_order_relaxed); }
@@ -100,13 +99,13 @@ private:
     void make_run_ready(task& run, phase from) noexcept;
     void leave_order(task& which, phase from) noexcept;
     void enqueue_ready(task& ready, phase from) noexcept;
-    void tell_observers(task& which, phase from, phase to, task_state end) noexcept;
+    void notify_observers(task& which, phase from, phase to, task_state end) noexcept;
 
     transport* const transport_;
     const std::vector<task_observer*> observers_;
     const std::uint8_t number_;
-    alignas(cache_line_bytes) task_list ready_; ///< A line that other threads do not poll.
-    /// When this progress call first read the clock; 0: it has not.
+    alignas(cache_line_bytes) task_list ready_; ///< In a line that other threads do not poll.
+    /// The time of this progress call; 0: not read yet.
     std::uint64_t call_ns_ = 0;
     std::uint64_t n_accepted_ = 0;
     std::atomic<std::uint64_t> n_ended_{0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports a task's end to the program: the status that the program asked for, and its callback, on
-// the progress thread. A callback that holds up the progress thread for long is named in a warning.
-#include "base/speech.hpp"
+// Reports a task's end to the program: writes the status and calls the callback, on the progress
+// thread. A warning names a callback that delays the progress thread for long.
+#include "base/log.hpp"
 #include "core/plan_runs.hpp"
 #include "core/progress_engine.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 /// Fills all fields but the size.
 void fill_status(const task& which, task_state state, commtask_status& full) noexcept {
-    full.state = state == task_state::given_up ? COMMTASK_STATE_CANCELED : static_cast<commtask_state>(state);
+    full.state = state == task_state::abandoned ? COMMTASK_STATE_CANCELED : static_cast<commtask_state>(state);
     full.error = which.result.error;
     full.error_class = which.result.error_class;
     full.source = which.result.source;
@@ -31,15 +31,15 @@ void fill_status(const task& which, task_state state, commtask_status& full) noe
 void progress_engine::run_callback(task& which, task_state state) noexcept {
     const task_extras& extras = which.extras;
     if (extras.user_status != nullptr) copy_status(which, state, *extras.user_status);
-    const bool tells_plan = tells_of_member(which);
-    if (extras.callback == nullptr && !tells_plan) return;
-    commtask_status status; // Not initialised, so that it is written only once.
+    const bool has_member_call = has_member_callback(which);
+    if (extras.callback == nullptr && !has_member_call) return;
+    commtask_status status; // Not initialized, so that no field is written twice.
     status.struct_size = sizeof status;
-    fill_for_callback(which, state, (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !tells_plan, status);
+    fill_for_callback(which, state, (which.flags() & COMMTASK_CALLBACK_STATE) != 0 && !has_member_call, status);
     const auto call = [&] {
         thread_does(activity::callback);
         if (extras.callback != nullptr) extras.callback(&status, extras.callback_argument);
-        if (tells_plan) call_for_member(which, status);
+        if (has_member_call) call_member_callback(which, status);
         wait_if_abandoned();
         thread_does(activity::issue);
     };
@@ -48,16 +48,16 @@ void progress_engine::run_callback(task& which, task_state state) noexcept {
     if (!found) return;
     try {
         report_slow_callback(which, *found);
-    } catch (const std::bad_alloc&) { // Without memory there is no warning.
+    } catch (const std::bad_alloc&) { // No memory: the warning is left out.
     }
 }
 
 void progress_engine::report_slow_callback(const task& which, const callback_guard::verdict& found) const {
     const std::string others =
-        found.n_unsaid == 0 ? "" : "; so did " + std::to_string(found.n_unsaid) + " others since the last warning";
-    say("warning: the callback of %s used %.0f us of the worker's processor time and held all other tasks up%s; a "
-        "callback "
-        "should only signal or fulfil (COMMTASK_CALLBACK_LIMIT_US)",
+        found.n_suppressed == 0 ? ""
+                                : "; so did " + std::to_string(found.n_suppressed) + " others since the last warning";
+    say("warning: the callback of %s used %.0f us of the worker's processor time and delayed all other tasks%s; "
+        "a callback should only signal another thread (COMMTASK_CALLBACK_LIMIT_US)",
         transport_->describe(which).c_str(), static_cast<double>(found.used_ns) * 1e-3, others.c_str());
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A first-in, first-out list that links tasks through themselves: so the progress thread can always
-// store a task, even if the system gives no memory. A task has one link, so it is in one list at a
-// time. Only the progress thread of the lane uses the list.
+// An intrusive first-in, first-out list of tasks: the progress thread can always add a task, even
+// if the system has no memory. A task has one link, so it is in one list at a time. Used only by
+// the lane's progress thread.
 #pragma once
 
 #include "core/task.hpp"
@@ -33,8 +33,8 @@ public:
 
     [[nodiscard]] task_list take_all() noexcept { return std::exchange(*this, {}); }
 
-    /// Takes out the first task for which `is_it(const task&)` is true; null if there is none.
-    /// Visits all tasks before it.
+    /// Removes and returns the first task for which `is_it(const task&)` is true; null if there is
+    /// none. Calls `is_it` for all tasks before it.
     template <typename IsIt>
     [[nodiscard]] task* take_first(IsIt&& is_it) noexcept {
         task* before = nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The store hands out slots in batches with a lock: one lock for 32 tasks on each side. A thread
-// that ends gives its slots back. Destructors that run later, for example of thread-local objects
-// that were made earlier, take and give slots one by one. A slot's constructor runs once, when its
-// slab is made; the submitter writes all fields that must be fresh for each task.
+// Threads exchange slots with the store in batches of 32, so they rarely take its lock. A thread
+// that ends returns its slots. Destructors of thread-local objects may run later than that, and
+// take and return slots one by one. A slot's constructor runs once, when its slab is allocated; the
+// submitter initializes all fields that a task needs.
 #include "core/task_pool.hpp"
 
 #include "base/tuning.hpp"
@@ -33,7 +33,7 @@ public:
         return true;
     }
 
-    /// free_ has room: grow() has reserved it for every slot.
+    /// Never allocates: grow() has reserved capacity for every slot.
     void give(std::span<task* const> slots) noexcept {
         const std::lock_guard guard{mutex_};
         free_.insert(free_.end(), slots.begin(), slots.end());
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] slab* newest_slab() const noexcept { return newest_.load(std::memory_order_acquire); }
 
     [[nodiscard]] std::size_t slot_count() const noexcept {
-        // relaxed: the number is only shown, and orders nothing.
+        // relaxed: used for statistics only.
         return n_slots_.load(std::memory_order_relaxed);
     }
 
@@ -71,16 +71,16 @@ private:
     std::vector<task*> free_;
 };
 
-/// Never destroyed: threads may give slots back after main has returned. Not on the heap, which may
-/// have no memory at the first post.
+/// Never destroyed, since threads may return slots after main() has returned. In static memory,
+/// since the heap may have no memory at the first post.
 store& the_store() noexcept {
     alignas(store) static std::array<std::byte, sizeof(store)> memory;
     static auto* const instance = ::new (static_cast<void*>(memory.data())) store;
     return *instance;
 }
 
-/// A thread's queue of free slots. It has no destructor, so that it can be used as long as the
-/// thread runs code.
+/// A thread's queue of free slots. Has no destructor, so it can be used until the thread's last
+/// destructor has run.
 class cache {
 public:
     [[nodiscard]] task* acquire() noexcept {
@@ -100,7 +100,7 @@ public:
         push(slot);
     }
 
-    /// Gives all slots back; from here on the cache keeps none.
+    /// Returns all slots. Afterwards the cache keeps none.
     void end() noexcept {
         while (size_ > 0) the_store().give(std::array{pop()});
         stage_ = stage::over;
@@ -108,11 +108,10 @@ public:
 
 private:
     enum class stage : std::uint8_t {
-        /// No destructor is registered for the end of the thread -> the thread's first use
-        /// (in_use).
+        /// The destructor for the thread's end is not registered -> the first use (in_use).
         unused,
-        in_use, ///< -> the thread's end (over).
-        over,   ///< Final. Destructors may still use the cache.
+        in_use, ///< The destructor is registered -> the thread's end (over).
+        over,   ///< Final. Later destructors may still use the cache.
     };
 
     [[nodiscard]] bool come_into_use() noexcept;

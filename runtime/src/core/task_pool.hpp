@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slots for tasks. Each thread keeps a short queue of free slots and exchanges batches with the
-// common store. Once the queue is warm, a post takes no lock and allocates nothing. The queue is
-// first in, first out: the next slot is the one that has been free for the longest, with which the
-// progress engine is done. The slots after it are known, so their lines are fetched ahead. The
-// store lives as long as the process and never gives memory back. Like an allocator, it is not part
-// of a context, and handles of an earlier context stay readable.
+// The pool of slots for tasks. Each thread has a short queue of free slots and exchanges batches
+// with a common store. So a post usually takes no lock and allocates nothing. The queue is first
+// in, first out: the next slot is the one that was freed first, which no progress engine still
+// accesses. The pool prefetches the slots after it. The store exists until the process ends and
+// never frees memory, so handles of an earlier context stay readable.
 #pragma once
 
 #include "core/task.hpp"
@@ -15,27 +14,28 @@
 
 namespace commtask::detail::task_pool {
 
-/// Slots that were made together.
+/// A block of slots that is allocated at once.
 struct slab {
     std::array<commtask_task, 128> slots;
     slab* older;
 };
 
-/// Any thread. The slot is not initialised: the caller initialises it.
+/// Any thread. The caller must initialize the slot.
 /// @return null if the system has no memory
 [[nodiscard]] task* acquire() noexcept;
 
-/// Any thread. No thread may use the slot any more.
+/// Any thread. The caller has the last reference to the slot.
 void release(task* slot) noexcept;
 
-/// Drops references; the last one releases the slot.
+/// Drops references, and releases the slot with the last one.
 void drop(task* slot, std::uint32_t n_references = 1) noexcept;
 
-/// Any thread. The newest slab, which leads to every slot, free or not; null before the first.
-/// Slabs are never freed, so the walk needs neither a lock nor memory.
+/// Any thread. The newest slab, the head of the list of all slabs; null before the first. Slabs are
+/// never freed, so a walk of the list needs no lock.
 [[nodiscard]] slab* newest_slab() noexcept;
 
-/// Any thread. Calls `visit(slot)` for each slot. Slots that are made meanwhile are left out.
+/// Any thread. Calls `visit(slot)` for each slot, free or not. Slots that are allocated during the
+/// call may be missing.
 template <typename Visit>
 void for_each_slot(Visit&& visit) {
     for (slab* each = newest_slab(); each != nullptr; each = each->older) {
@@ -43,7 +43,7 @@ void for_each_slot(Visit&& visit) {
     }
 }
 
-/// Any thread. The number of slots made so far.
+/// Any thread. The number of slots allocated so far.
 [[nodiscard]] std::size_t slot_count() noexcept;
 
 } // namespace commtask::detail::task_pool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtime's knowledge of the calling thread: whether it is in a progress call, and what it may
-// do. The variables belong to one thread each, so threads need not agree on them.
+// State of the calling thread: whether it is in a progress call, and what it may do. All variables
+// are thread-local.
 #pragma once
 
 #include "base/assert.hpp"
@@ -11,21 +11,22 @@ namespace commtask::detail {
 class progress_engine;
 
 struct calling_thread {
-    /// The engine of the innermost progress call that the thread is in; null: the thread is in
-    /// none.
+    /// The engine of the thread's innermost progress call; null: the thread is not in a progress
+    /// call.
     const progress_engine* engine = nullptr;
     bool posts_quietly = false;
     bool waits_are_refused = false;
 };
 inline constinit thread_local calling_thread this_caller;
 
-/// Whether the calling thread is in a progress call of a lane: then it must not wait.
+/// Whether the calling thread is in a progress call of a lane, and therefore must not wait.
 [[nodiscard]] bool in_progress_call() noexcept;
-/// Whether the calling thread may wait: it is not in a progress call, and no refused_waits lives.
+/// Whether the calling thread may wait: it is not in a progress call, and has no refused_waits
+/// scope.
 [[nodiscard]] bool may_wait() noexcept;
 
-/// The calling thread is in a progress call. A second progress call of the same engine inside it
-/// would take results away that the outer call is about to report.
+/// The scope of a progress call. A nested progress call of the same engine is an error: it would
+/// consume results that the outer call is about to report.
 class progress_scope {
 public:
     explicit progress_scope(const progress_engine& entered) noexcept : before_(this_caller.engine) {
@@ -40,9 +41,8 @@ private:
     const progress_engine* before_;
 };
 
-/// While one of these lives, the calling thread is refused when it waits: it is in MPI, which may
-/// hold a lock when it calls a function of the program. Neither that thread nor any other could
-/// call MPI then.
+/// A scope in which waits of the calling thread are refused: MPI calls a function of the program,
+/// and may have a lock. If the function waited, no thread could call MPI.
 class refused_waits {
 public:
     explicit refused_waits(bool are_refused) noexcept;
@@ -54,9 +54,9 @@ private:
     bool before_;
 };
 
-/// While one of these lives the calling thread's posts wake no worker: the thread is about to wait,
-/// and makes progress itself. Used only where the worker shares its core: a worker that wakes would
-/// take the core from the thread that makes progress.
+/// A scope in which posts of the calling thread wake no worker: the thread is about to wait, and
+/// makes progress itself. Used only if the worker shares its core: the worker would take the core
+/// from this thread.
 class quiet_posts {
 public:
     explicit quiet_posts(bool is_quiet) noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layout of a trace in memory and in its file. docs/trace-format.md is the contract: it defines
-// each field. Programs that read traces include this header too. All records have one size, so a
-// reader needs no parser.
+// The layout of a trace in memory and in its file. docs/trace-format.md specifies each field.
+// Programs that read traces include this header too. All records have one size, so a reader needs
+// no parser.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ inline constexpr std::size_t chunk_bytes = 16384;
 inline constexpr char magic[8] = {'C', 'T', 'T', 'R', 'A', 'C', 'E', '\0'};
 
 enum class record_type : std::uint8_t {
-    none = 0, ///< Not written: the end of a chunk.
+    none = 0, ///< Not written: the rest of a chunk.
     posted = 1,
     receives_from = 2,
     after = 3,
@@ -45,30 +45,30 @@ enum class record_type : std::uint8_t {
     chunk = 255,
 };
 
-/// A thread's activity for a lane.
+/// A thread's activity on a lane.
 enum class thread_state : std::uint8_t {
-    none,          ///< None: the thread does other work.
-    issue,         ///< Accepts, starts and ends tasks.
-    poll,          ///< Operations are in flight, and none has ended.
-    idle,          ///< Nothing is in flight; the thread polls for work.
-    timed_wait,    ///< A timed wait.
-    blocked,       ///< Blocked until a thread or another rank wakes it.
-    beside_others, ///< A timed wait, since another thread makes progress.
-    callback,      ///< In a function of the program.
-    paused,        ///< The program has paused the worker, which polls now and then.
+    none,            ///< The thread does other work.
+    issue,           ///< Accepts, starts or completes tasks.
+    poll,            ///< Polls MPI; operations are in flight, and none has completed.
+    idle,            ///< Polls for submissions; nothing is in flight.
+    timed_wait,      ///< In a timed wait.
+    blocked,         ///< Blocked until a thread or another rank wakes it.
+    others_progress, ///< In a timed wait, since another thread makes progress.
+    callback,        ///< In a function of the program.
+    paused,          ///< Paused by the program; the worker polls rarely.
 };
 
-/// `lane` of a thread of the library that makes progress for no lane: the thread is inside MPI for
-/// the program, or waits.
+/// The value of `lane` for a thread of the library that serves no lane: it is in MPI for the
+/// program, or waits.
 inline constexpr std::int32_t helper_lane = -2;
-/// `lane` of a thread that works for several lanes in turns, for a moment each.
+/// The value of `lane` for a thread that makes progress for several lanes in quick alternation.
 inline constexpr std::uint8_t every_lane = 255;
 
 enum posted_flag : std::uint8_t {
     posted_by_interposer = 1,
     posted_in_order = 2,
     posted_after_others = 4,
-    posted_to_stand = 8
+    posted_with_handler = 8
 };
 enum after_flag : std::uint8_t { after_its_member = 1 };
 enum operation_flag : std::uint8_t {
@@ -81,16 +81,16 @@ enum operation_flag : std::uint8_t {
 };
 
 /// How a task ended.
-enum class task_end : std::uint8_t { open, completed, failed, canceled, given_up = 5 };
+enum class task_end : std::uint8_t { open, completed, failed, canceled, abandoned = 5 };
 
-/// The owner of a compute task or a region, and how a compute task leaves its thread, numbered as
-/// in commtask/trace.h.
+/// The owner of a compute task or a region, and how a compute task leaves its thread. Numbers as in
+/// commtask/trace.h.
 enum class compute_model : std::uint8_t { openmp = 1, onetbb, program, node };
 enum class region_owner : std::uint8_t { mpi = 1, openmp, program, onetbb };
 inline constexpr std::uint8_t body_is_done = 2;
 inline constexpr std::uint8_t is_fulfilled = 3;
 
-/// Two signed halves of `record::value`.
+/// Packs two signed halves into `record::value`.
 [[nodiscard]] constexpr std::uint64_t halves(std::int32_t low, std::int32_t high) noexcept {
     return static_cast<std::uint32_t>(low) | (static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32U);
 }
@@ -99,12 +99,13 @@ inline constexpr std::uint8_t is_fulfilled = 3;
     return static_cast<std::int32_t>(value >> 32U);
 }
 
-/// Values for MPI's constants, which differ between implementations.
+/// Values for MPI_ANY_SOURCE or MPI_ANY_TAG, and for MPI_PROC_NULL, which differ between
+/// implementations.
 inline constexpr std::int32_t any = -1;
 inline constexpr std::int32_t nobody = -2;
 
-/// The last word of a record. Its writer stores it last, so a record is there as a whole or not at
-/// all.
+/// The last word of a record, which its writer stores last, so a reader sees the whole record or
+/// none.
 struct record_tail {
     std::uint32_t detail = 0;
     record_type type = record_type::none;
@@ -125,7 +126,7 @@ inline constexpr std::size_t records_per_chunk = chunk_bytes / sizeof(record);
 inline constexpr std::size_t text_bytes_per_record = offsetof(record, tail);
 
 struct chunk {
-    record records[records_per_chunk]; ///< The first record names the chunk's thread.
+    record records[records_per_chunk]; ///< The first record has the number of the thread.
 };
 static_assert(sizeof(chunk) == chunk_bytes);
 
@@ -161,15 +162,15 @@ static_assert(offsetof(file_header, run) == 32 && offsetof(file_header, begin_ns
               offsetof(file_header, n_lanes) == 520);
 
 /// `file_header::state`.
-enum class file_state : std::uint32_t { open, ended, gave_up };
+enum class file_state : std::uint32_t { open, ended, abandoned };
 
-/// A post, or a poll of MPI, that took less time leaves no record of its end: a picture does not
-/// show it.
+/// A post or a poll that took less time has no record of its end: it would be invisible in a
+/// picture.
 inline constexpr std::uint64_t shortest_ns = 1'000;
-/// A thread that makes progress in turns with something else, each for less than this, is drawn as
-/// making progress all the time.
+/// A thread that alternates between progress and other work, each for less than this time, is
+/// recorded as making progress throughout.
 inline constexpr std::uint64_t shortest_turn_ns = 20'000;
-/// The time between two samples of a worker's processor time: each sample is a system call.
+/// The time between two samples of a worker's processor time; each sample is a system call.
 inline constexpr std::uint64_t sampling_ns = 1'000'000;
 
 } // namespace commtask::detail::trace

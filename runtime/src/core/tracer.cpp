@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads' places. A place has a chain of chunks, and the thread writes to the newest. If a
-// trace keeps the newest records, a thread that gets no more chunks reuses its oldest chunk. An
-// eighth of the memory is for threads that come late: each thread finds two chunks there.
+// A thread's buffer is a chain of chunks; the thread writes to the newest. If a trace keeps the
+// newest records, a thread that gets no more chunks reuses its oldest chunk. An eighth of the
+// memory is reserved for the first two chunks of threads that start late.
 #include "core/tracer.hpp"
 
 #include "base/assert.hpp"
@@ -28,27 +28,27 @@ using trace::chunk;
 using trace::record;
 using trace::record_type;
 
-struct tracer::place {
+struct tracer::thread_buffer {
     std::uint64_t epoch = 0;
     record* next = nullptr;
     record* end = nullptr;
-    /// The last record of the place, if it says that the thread has turned from a lane; a return of
-    /// the thread removes it.
+    /// The last record, if it says that the thread has left a lane; removed if the thread returns
+    /// soon.
     record* left = nullptr;
     chunk* newest = nullptr;
     chunk* oldest = nullptr;
     std::uint64_t n_ids = 0;
-    std::uint64_t n_lost = 0;
+    std::uint64_t n_dropped_here = 0;
     std::uint64_t compute = 0;
     std::uint32_t thread = 0;
-    std::uint32_t n_chunks = 0;    ///< Chunks taken so far, including reused ones.
-    std::uint16_t state = 0;       ///< Lane and thread_state of the last state record.
-    std::uint16_t before_left = 0; ///< Lane and thread_state of the state record before `left`.
+    std::uint32_t n_chunks = 0;    ///< The number of chunks taken so far, including reused ones.
+    std::uint16_t state = 0;       ///< The lane and thread_state of the last state record.
+    std::uint16_t before_left = 0; ///< The lane and thread_state of the state record before `left`.
     bool is_worker = false;
-    /// When a thread of the program last recorded for which lane it makes progress.
-    std::uint64_t driven_ns = 0;
-    std::uint64_t sampled_ns = 0; ///< When a worker last recorded its processor time.
-    std::uint64_t ended = 0;      ///< The last task whose end this thread has seen.
+    /// The time when a thread of the program last recorded progress for a lane.
+    std::uint64_t progress_ns = 0;
+    std::uint64_t sampled_ns = 0; ///< The time of a worker's last sample of its processor time.
+    std::uint64_t ended = 0;      ///< The last task whose end this thread has observed.
 };
 
 namespace {
@@ -56,13 +56,13 @@ namespace {
 std::atomic<std::uint64_t> epochs{0};
 
 constexpr std::size_t chunks_per_reservation = 64;
-/// For each thread: its first chunks may come out of the last eighth.
+/// The number of chunks that each thread may take from the reserved eighth.
 constexpr std::uint32_t early_chunks = 2;
 constexpr std::uint32_t most_threads = 0xffff;
-constexpr unsigned id_bits = 48; ///< The thread's number is above these bits.
+constexpr unsigned id_bits = 48; ///< The thread's number is in the bits above.
 
-/// The texts of the process. A front end remembers their numbers, in whatever trace they are used.
-/// Never destroyed, since threads may come late.
+/// The texts of the process. Front ends keep their numbers across traces. Never destroyed, since
+/// threads may use it late.
 struct text_table {
     std::mutex lock;
     std::deque<std::string> texts;
@@ -73,29 +73,29 @@ text_table& the_texts() {
     return *instance;
 }
 
-/// A counter in the header, between fields that one thread has written before.
+/// Atomic access to a counter in the header.
 template <typename Number>
 [[nodiscard]] std::atomic_ref<Number> shared(Number& field) noexcept {
     return std::atomic_ref<Number>{field};
 }
 
-/// The link to the next chunk of a thread. The chain begins at the oldest chunk.
+/// The link to the thread's next newer chunk.
 [[nodiscard]] std::uint64_t& link_of(chunk& of) noexcept { return of.records[0].value; }
 
 } // namespace
 
 std::atomic<tracer*> tracer::current_{nullptr};
 
-tracer::place& tracer::mine() noexcept {
-    static thread_local constinit place its;
+tracer::thread_buffer& tracer::mine() noexcept {
+    static thread_local constinit thread_buffer its;
     return its;
 }
 
 tracer::tracer(std::span<chunk> chunks, trace_room& room, bool keeps_newest)
     : epoch_(epochs.fetch_add(1) + 1), chunks_(chunks), room_(room), keeps_newest_(keeps_newest),
-      n_chunks_(chunks.size()), nobody_(std::make_unique<place>()) {
+      n_chunks_(chunks.size()), common_buffer_(std::make_unique<thread_buffer>()) {
     COMMTASK_ASSERT(chunks.size() >= 2);
-    nobody_->epoch = epoch_;
+    common_buffer_->epoch = epoch_;
     header().n_chunks_used = 1;
     make_room(1);
 }
@@ -113,14 +113,14 @@ void tracer::put(record& slot, const record& made) noexcept {
     slot.time_ns = made.time_ns;
     slot.id = made.id;
     slot.value = made.value;
-    // release: if this process ends in between, a reader that finds the type in the file also finds
-    // the other fields.
+    // release: if the process ends here, a reader that finds the type in the file also finds the
+    // other fields.
     std::atomic_ref<std::uint64_t>{reinterpret_cast<std::uint64_t&>(slot.tail)}.store(
         std::bit_cast<std::uint64_t>(made.tail), std::memory_order_release);
 }
 
 record* tracer::take_slot() noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     if (of.epoch == epoch_ && of.next != of.end) [[likely]] {
         of.left = nullptr;
         return of.next++;
@@ -129,28 +129,28 @@ record* tracer::take_slot() noexcept {
     return take_slow(of);
 }
 
-record* tracer::take_slow(place& of) noexcept {
+record* tracer::take_slow(thread_buffer& of) noexcept {
     of.left = nullptr;
     if (of.next != of.end) return of.next++;
     if (record* const slot = next_chunk(of)) return slot;
-    // relaxed: the numbers are only shown.
+    // relaxed: used for statistics only.
     shared(header().n_dropped).fetch_add(1, std::memory_order_relaxed);
-    ++of.n_lost;
-    if (of.newest != nullptr) of.newest->records[0].id = of.n_lost;
+    ++of.n_dropped_here;
+    if (of.newest != nullptr) of.newest->records[0].id = of.n_dropped_here;
     return nullptr;
 }
 
-/// Takes a fresh chunk for the thread.
+/// Takes a new chunk for the thread.
 /// @return the chunk's first free record; null if there is no chunk
-record* tracer::next_chunk(place& of) noexcept {
+record* tracer::next_chunk(thread_buffer& of) noexcept {
     if (of.thread == most_threads) return nullptr;
-    chunk* fresh = take_chunk(of.n_chunks < early_chunks || &of == nobody_.get());
+    chunk* fresh = take_chunk(of.n_chunks < early_chunks || &of == common_buffer_.get());
     if (fresh == nullptr) {
-        if (!keeps_newest_ || of.oldest == nullptr || &of == nobody_.get()) return nullptr;
+        if (!keeps_newest_ || of.oldest == nullptr || &of == common_buffer_.get()) return nullptr;
         fresh = of.oldest;
         of.oldest = fresh == of.newest ? nullptr : &chunks_[link_of(*fresh)];
         if (of.oldest == nullptr) of.newest = nullptr;
-        of.n_lost += trace::records_per_chunk - 1;
+        of.n_dropped_here += trace::records_per_chunk - 1;
         shared(header().n_dropped).fetch_add(trace::records_per_chunk - 1, std::memory_order_relaxed);
         std::memset(static_cast<void*>(fresh), 0, sizeof *fresh);
     }
@@ -158,7 +158,7 @@ record* tracer::next_chunk(place& of) noexcept {
     if (of.newest != nullptr) link_of(*of.newest) = number;
     if (of.oldest == nullptr) of.oldest = fresh;
     of.newest = fresh;
-    put(fresh->records[0], {of.n_chunks++, of.n_lost, 0, {of.thread, record_type::chunk}});
+    put(fresh->records[0], {of.n_chunks++, of.n_dropped_here, 0, {of.thread, record_type::chunk}});
     of.next = &fresh->records[1];
     of.end = &fresh->records[trace::records_per_chunk];
     return of.next++;
@@ -169,7 +169,7 @@ chunk* tracer::take_chunk(bool is_early) noexcept {
     const std::size_t room = n_chunks_.load(std::memory_order_seq_cst);
     const std::size_t limit = is_early ? room : room - room / 8;
     if (used.load(std::memory_order_relaxed) >= limit) return nullptr;
-    // seq_cst, and the load after it: partner of close(). Either close() counts this chunk, or this
+    // seq_cst, as the load below: partner of close(). Either close() counts this chunk, or this
     // thread sees that the trace is closed.
     const std::size_t number = used.fetch_add(1, std::memory_order_seq_cst);
     if (number >= n_chunks_.load(std::memory_order_seq_cst)) return nullptr;
@@ -178,9 +178,9 @@ chunk* tracer::take_chunk(bool is_early) noexcept {
     return number < n_ready_.load(std::memory_order_acquire) ? &chunks_[number] : nullptr;
 }
 
-/// Makes memory one step ahead of the threads that write. A write to a chunk without memory behind
-/// it would end the program, and memory is zeroed when it is made. So a thread that needs a chunk
-/// without memory waits for the thread that makes the memory.
+/// Allocates memory ahead of the threads that write: a write to a chunk without memory would end
+/// the program. A thread that needs a chunk without memory waits for the thread that is allocating
+/// it.
 void tracer::make_room(std::size_t needed) noexcept {
     std::unique_lock guard{room_lock_, std::try_to_lock};
     if (!guard && needed < n_ready_.load(std::memory_order_acquire)) return;
@@ -191,7 +191,7 @@ void tracer::make_room(std::size_t needed) noexcept {
         if (needed + chunks_per_reservation < ready || ready >= n_chunks_.load()) return;
         const std::size_t count = std::min(chunks_.size() - ready, chunks_per_reservation);
         if (!room_.reserve(ready, count)) {
-            // seq_cst: partner of close(), which decides last.
+            // seq_cst: partner of close(), whose value stays.
             for (std::size_t now = n_chunks_.load(); now > ready && !n_chunks_.compare_exchange_weak(now, ready);) {}
             return;
         }
@@ -204,13 +204,13 @@ std::size_t tracer::close() noexcept {
     const auto used = shared(header().n_chunks_used);
     const std::size_t count =
         std::min<std::size_t>(used.load(std::memory_order_seq_cst), std::max<std::size_t>(room, 1));
-    // A thread that comes late adds one more: no thread uses that chunk.
+    // A late thread may add one more; that chunk is not used.
     used.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
     return count;
 }
 
 void tracer::begin_thread(int lane) noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     of = {};
     of.epoch = epoch_;
     of.is_worker = lane >= 0;
@@ -224,38 +224,38 @@ void tracer::begin_thread(int lane) noexcept {
 }
 
 std::uint64_t tracer::last_time_ns() noexcept {
-    const place& of = mine();
+    const thread_buffer& of = mine();
     if (of.epoch != epoch_ || of.newest == nullptr) return now_ns();
     const record& last = *(of.next - 1);
     return last.tail.type == record_type::chunk ? now_ns() : last.time_ns;
 }
 
 void tracer::thread_does(std::uint8_t lane, activity state) noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
-    const bool drives = !of.is_worker && state != trace::thread_state::none;
-    if (drives) state = trace::thread_state::poll;
+    const bool makes_progress = !of.is_worker && state != trace::thread_state::none;
+    if (makes_progress) state = trace::thread_state::poll;
     const auto packed_for = [state](std::uint8_t which) {
         return static_cast<std::uint16_t>((static_cast<unsigned>(which) << 8U) | static_cast<unsigned>(state));
     };
-    const auto says_it = [&](std::uint16_t said) {
-        return said == packed_for(lane) || (drives && said == packed_for(trace::every_lane));
+    const auto is_recorded = [&](std::uint16_t recorded) {
+        return recorded == packed_for(lane) || (makes_progress && recorded == packed_for(trace::every_lane));
     };
-    if (says_it(of.state) || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
+    if (is_recorded(of.state) || (state == trace::thread_state::none && (of.state & 0xffU) == 0)) return;
     const std::uint64_t now = now_ns();
     // A thread may alternate between progress and a check of its own task, or between lanes.
     // Records of each change would fill the trace.
-    const bool takes_turns = drives && now - of.driven_ns < trace::shortest_turn_ns;
+    const bool takes_turns = makes_progress && now - of.progress_ns < trace::shortest_turn_ns;
     const bool has_just_left = of.left != nullptr && now - of.left->time_ns < trace::shortest_turn_ns;
-    if (has_just_left && (takes_turns || says_it(of.before_left))) {
+    if (has_just_left && (takes_turns || is_recorded(of.before_left))) {
         of.left->tail = {};
         of.next = of.left;
         of.left = nullptr;
         of.state = of.before_left;
-        if (says_it(of.state)) return;
+        if (is_recorded(of.state)) return;
     }
     if (takes_turns && (of.state & 0xffU) != 0) lane = trace::every_lane;
-    if (drives) of.driven_ns = now;
+    if (makes_progress) of.progress_ns = now;
     if (of.is_worker && now - of.sampled_ns >= trace::sampling_ns) {
         of.sampled_ns = now;
         write({now, processor_time_ns(), trace::halves(sched_getcpu(), 0), {0, record_type::processor, lane}});
@@ -270,24 +270,24 @@ void tracer::thread_does(std::uint8_t lane, activity state) noexcept {
 }
 
 std::uint64_t tracer::new_id() noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
     return (static_cast<std::uint64_t>(of.thread) << id_bits) | ++of.n_ids;
 }
 
 std::uint64_t tracer::running_compute() noexcept {
-    const place& of = mine();
+    const thread_buffer& of = mine();
     return of.epoch == epoch_ ? of.compute : 0;
 }
 
 void tracer::set_running_compute(std::uint64_t id) noexcept {
-    place& of = mine();
+    thread_buffer& of = mine();
     if (of.epoch != epoch_) begin_thread(-1);
     of.compute = id;
 }
 
 std::uint64_t tracer::last_ended() noexcept {
-    const place& of = mine();
+    const thread_buffer& of = mine();
     return of.epoch == epoch_ ? of.ended : 0;
 }
 
@@ -295,7 +295,7 @@ void tracer::set_last_ended(std::uint64_t id) noexcept { mine().ended = id; }
 
 void tracer::write_common(const record& made) noexcept {
     const std::lock_guard guard{common_};
-    if (record* const slot = take_slow(*nobody_)) put(*slot, made);
+    if (record* const slot = take_slow(*common_buffer_)) put(*slot, made);
 }
 
 void tracer::write_text(std::uint32_t number, std::string_view text) noexcept {
@@ -307,7 +307,7 @@ void tracer::write_text(std::uint32_t number, std::string_view text) noexcept {
         std::memcpy(&made, part.data(), part.size());
         made.tail.sub = static_cast<std::uint8_t>(part.size());
         made.tail.flags = text.empty() ? 1 : 0;
-        if (record* const slot = take_slow(*nobody_)) put(*slot, made);
+        if (record* const slot = take_slow(*common_buffer_)) put(*slot, made);
     } while (!text.empty());
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a worker waits, and is woken. A thread that posts must not pay for a barrier on every post,
-// so the worker pays: before a long wait it makes all threads of the process execute a barrier
-// (membarrier), and checks once more. A thread that posts beside a worker which does not wait loads
-// one line, which changes only when the worker begins to wait. Where the ranks of a node have
-// doorbells, that line is in memory that they share (doorbell/doorbells.hpp).
+// How a worker waits and is woken. A post must not pay for a memory barrier, so the worker pays.
+// Before a long wait it makes all threads of the process execute a barrier (membarrier), and checks
+// for work once more. A post loads one line, which changes only when the worker begins or ends a
+// wait. If the ranks of a node have doorbells, that line is in shared memory
+// (doorbell/doorbells.hpp).
 #pragma once
 
 #include "base/system.hpp"
@@ -17,11 +17,11 @@ namespace commtask::detail {
 /// The value of the word that a worker waits on.
 enum class worker_state : std::uint32_t {
     awake,
-    rung,    ///< Another rank of the node has woken the worker, which has not run yet.
-    paused,  ///< The program has paused the workers.
-    waiting, ///< For a short time, after which the worker polls by itself.
-    armed,   ///< For a longer time, with something in flight for which the ranks of the node ring.
-    blocked, ///< Until a thread or another rank wakes the worker.
+    rung,    ///< Woken by another rank of the node, and not running yet.
+    paused,  ///< Paused by the program.
+    waiting, ///< In a short wait, after which the worker polls by itself.
+    armed,   ///< In a longer wait: other ranks' doorbells announce every operation in flight.
+    blocked, ///< In a wait without limit, until a thread or another rank wakes the worker.
 };
 
 class wakeup {
@@ -33,23 +33,23 @@ public:
 
     /// Any thread, after it has stored the data that the worker should find.
     void wake() noexcept { wake_from(worker_state::waiting); }
-    /// As wake(), but does not wake a worker that polls by itself soon.
+    /// As wake(), but leaves a worker in a short wait alone.
     void wake_from_long_wait() noexcept { wake_from(worker_state::armed); }
-    /// Any thread, for rare causes; needs no partner, and wakes a paused worker too.
-    void wake_surely() noexcept {
+    /// Any thread. For rare events: has a full barrier, and also wakes a paused worker.
+    void wake_unconditionally() noexcept {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         wake_now();
     }
 
-    /// Approximately: whether the worker waits in any way.
+    /// Approximate: whether the worker waits in any state.
     [[nodiscard]] bool approx_waits() const noexcept {
         const std::uint32_t now = word_->load(std::memory_order_relaxed);
         return now != of(worker_state::awake) && now != of(worker_state::rung);
     }
 
-    /// The worker. Waits as `how` says, unless `found_work()` is true, which is called after every
-    /// thread can see that the worker is about to wait. A short wait has no barrier: it may miss a
-    /// wake-up.
+    /// The worker. Waits in the state `how`, unless `found_work()` returns true; it is called when
+    /// other threads can see that the worker is about to wait. A short wait has no barrier, and may
+    /// miss a wake-up.
     /// @param timeout_ns  negative: without limit
     /// @return `rung` if another rank has woken the worker, `awake` if a thread of this process
     /// has, otherwise `how`
@@ -58,8 +58,8 @@ public:
                       FoundWork&& found_work) noexcept { // NOLINT(modernize-use-nodiscard)
         word_->store(of(how), std::memory_order_seq_cst);
         if (how >= worker_state::armed) barrier_against_light(has_heavy_barrier_);
-        // seq_cst: partner of the fence of a rank that rings; that rank sees the word, or the check
-        // below sees its message.
+        // seq_cst: partner of the fence in doorbells::ring(). The ringing rank sees the word, or
+        // the check below sees its message.
         std::atomic_thread_fence(std::memory_order_seq_cst);
         if (!found_work()) sleep(how, timeout_ns);
         return static_cast<worker_state>(word_->exchange(of(worker_state::awake), std::memory_order_seq_cst));
@@ -69,14 +69,14 @@ public:
         return static_cast<std::uint32_t>(state);
     }
 
-    /// Called in a child process after fork: the shared memory is not mapped there.
+    /// Called in a child process after fork, which has no access to the shared memory.
     void leave_shared_memory() noexcept { word_ = &own_; }
 
 private:
     void wake_from(worker_state least) noexcept {
         light_barrier(has_heavy_barrier_);
-        // relaxed: partner of the heavy barrier in wait(); either this load sees that the worker
-        // waits, or the worker sees the store that came before.
+        // relaxed: partner of the heavy barrier in wait(). Either this load sees that the worker
+        // waits, or the worker sees the data that was stored before.
         if (word_->load(std::memory_order_relaxed) >= of(least)) wake_now();
     }
     void wake_now() noexcept {
@@ -94,23 +94,23 @@ private:
     const bool has_heavy_barrier_;
 };
 
-/// Threads that wait for tasks sleep here. A progress thread announces once for each progress call
-/// that ended something, and the waiting threads check their tasks again.
-class waiting_room {
+/// The queue of threads that wait for tasks. A progress thread notifies them once for each progress
+/// call that ended a task, and they check their tasks again.
+class wait_queue {
 public:
-    explicit waiting_room(bool has_heavy_barrier) noexcept : has_heavy_barrier_(has_heavy_barrier) {}
+    explicit wait_queue(bool has_heavy_barrier) noexcept : has_heavy_barrier_(has_heavy_barrier) {}
 
     /// The progress thread, after it has stored final states. Costs one load if no thread waits.
-    void announce() noexcept {
+    void notify_all() noexcept {
         light_barrier(has_heavy_barrier_);
-        // relaxed: partner of the barrier in wait(); either this load sees the waiting thread, or
+        // relaxed: partner of the barrier in wait(). Either this load sees the waiting thread, or
         // that thread sees the state.
         if (n_waiting_.load(std::memory_order_relaxed) == 0) return;
         round_.fetch_add(1, std::memory_order_seq_cst);
         wake_sleepers(round_);
     }
 
-    /// Any thread but the worker. Returns after an announcement, at the timeout, or at once if
+    /// Any thread except the worker. Returns after a notification, at the timeout, or at once if
     /// `is_done()`.
     template <typename IsDone>
     void wait(std::int64_t timeout_ns, IsDone&& is_done) noexcept {

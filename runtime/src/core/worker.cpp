@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker's loops. The clock is read when nothing moves, once in a progress call whose
-// operations stay in flight, and more often for statistics. While the program has paused the
-// workers, both kinds of worker poll incomplete tasks seldom.
+// The worker's two loops. The reserved worker reads the clock only when nothing moves or for
+// statistics; the shared worker reads it in every turn. A paused worker of either kind polls
+// incomplete tasks every 10 ms (tuning::longest_unwoken_wait_ns).
 #include "core/worker.hpp"
 
 #include "base/tuning.hpp"
@@ -20,13 +20,13 @@ worker::worker(lane& served, worker_settings settings) : lane_(served), settings
 
 void worker::stop() noexcept {
     if (!thread_.joinable()) return;
-    let_end();
+    request_stop();
     thread_.join();
 }
 
-void worker::let_end() noexcept {
+void worker::request_stop() noexcept {
     must_stop_.store(true, std::memory_order_seq_cst);
-    lane_.wake_up.wake_surely();
+    lane_.wake_up.wake_unconditionally();
 }
 
 void worker::run() noexcept {
@@ -45,7 +45,7 @@ void worker::run() noexcept {
     settings_.counters->worker_used_ns += processor_time_ns() - begin_used_ns;
 }
 
-void worker::count_sleep() noexcept {
+void worker::count_block() noexcept {
     if (settings_.counters != nullptr) ++settings_.counters->worker_sleeps;
 }
 
@@ -58,110 +58,112 @@ bool worker::timed_progress() noexcept {
 }
 
 void worker::run_reserved() noexcept {
-    if (!take_lock()) return;
+    if (!acquire_lock()) return;
     while (!must_stop_.load(std::memory_order_relaxed)) {
-        if (lane_.engine.lock.has_callers() && !let_callers_in()) return;
+        if (lane_.engine.lock.has_callers() && !yield_lock()) return;
         if (lane_.is_paused()) [[unlikely]] {
-            lane_.submitted.give_back_all();
-            lane_.engine.lock.give_back();
-            rest();
-            if (!take_lock()) return;
+            lane_.submitted.publish_free_cells();
+            lane_.engine.lock.release();
+            run_paused();
+            if (!acquire_lock()) return;
         }
         if (timed_progress() || lane_.engine.has_work() || lane_.engine.must_serve_others()) continue;
-        // Nothing to do: external callers find the progress lock free, even if this thread loses
-        // its processor.
-        lane_.submitted.give_back_all();
-        lane_.engine.lock.give_back();
-        tell_of_pause();
+        // Idle: releases the lock, so that a preempted worker does not delay external callers.
+        lane_.submitted.publish_free_cells();
+        lane_.engine.lock.release();
+        record_idle();
         if (!spin_until_work()) {
-            count_sleep();
-            sleep();
+            count_block();
+            block();
         }
-        if (!take_lock()) return;
+        if (!acquire_lock()) return;
     }
-    lane_.engine.lock.give_back();
+    lane_.engine.lock.release();
 }
 
-/// Blocks until there is something to do, until `is_told()`, or until `limit_ns` is over. Negative:
-/// without limit.
-template <typename IsTold>
-void worker::sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept {
+/// Blocks until the worker is woken, `is_requested()` is true, or `limit_ns` have passed (negative:
+/// no limit).
+template <typename IsRequested>
+void worker::block_for(std::int64_t limit_ns, IsRequested&& is_requested) noexcept {
     lane_.wake_up.wait(worker_state::blocked, limit_ns, [&] {
-        if (is_told()) return true;
+        if (is_requested()) return true;
         lane_.engine.thread_does(activity::blocked);
         return false;
     });
 }
 
-/// Blocks until a thread wakes the worker. Lends the core meanwhile, if it may.
-void worker::sleep() noexcept {
-    const auto by_work_alone = [this] { return must_stay_awake(); };
+/// Blocks until a thread wakes the worker. If settings_.lend_core is set, lends the core while
+/// blocked.
+void worker::block() noexcept {
+    const auto must_not_block = [this] { return must_stay_awake(); };
     if (!settings_.lend_core) {
-        sleep_for(-1, by_work_alone);
-    } else if (must_lend()) {
+        block_for(-1, must_not_block);
+    } else if (wait_before_lending()) {
         settings_.lend_core(true);
-        sleep_for(-1, by_work_alone);
+        block_for(-1, must_not_block);
         if (!must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
     }
     lane_.engine.thread_does(activity::idle);
 }
 
-/// Blocks without lending the core for as long as it may.
-/// @return whether nothing came: then the core is to be lent
-bool worker::must_lend() noexcept {
-    const auto is_told = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
+/// Blocks for at most lend_after_ns without lending the core.
+/// @return whether to lend the core: no work has come, and lending was requested or the time has
+/// passed
+bool worker::wait_before_lending() noexcept {
+    const auto is_requested = [this] { return lends_at_once_.load(std::memory_order_seq_cst); };
     const auto limit_ns = settings_.lend_after_ns == 0 ? -1 : static_cast<std::int64_t>(settings_.lend_after_ns);
     const std::uint64_t begin_ns = now_ns();
-    sleep_for(limit_ns, [&] { return must_stay_awake() || is_told(); });
+    block_for(limit_ns, [&] { return must_stay_awake() || is_requested(); });
     const bool is_over = limit_ns >= 0 && now_ns() - begin_ns >= settings_.lend_after_ns;
-    return (is_told() || is_over) && !must_stay_awake();
+    return (is_requested() || is_over) && !must_stay_awake();
 }
 
-/// The worker polls without the progress lock, while nothing moves.
-void worker::tell_of_pause() const noexcept {
+/// Records the activity of a worker that polls without the progress lock.
+void worker::record_idle() const noexcept {
     lane_.engine.thread_does(lane_.engine.approx_has_work() ? activity::poll : activity::idle);
 }
 
-/// Whether other ranks ring for all operations in flight.
+/// Whether other ranks' doorbells announce every operation in flight.
 bool worker::is_rung_for_all() const noexcept {
     return lane_.node() != nullptr && !lane_.engine.must_serve_others() && lane_.node()->is_rung_for_all();
 }
 
 bool worker::must_stay_awake() const noexcept {
-    return must_stop_.load(std::memory_order_seq_cst) || lane_.is_paused() || has_something();
+    return must_stop_.load(std::memory_order_seq_cst) || lane_.is_paused() || has_work();
 }
 
-bool worker::has_something() const noexcept {
+bool worker::has_work() const noexcept {
     return lane_.has_arrivals() || lane_.engine.approx_has_work() || lane_.engine.must_serve_others();
 }
 
-/// Without the progress lock, until the program wants the workers again. While there are incomplete
-/// tasks, the worker polls now and then, since a thread may wait for a task outside of this
-/// library. Otherwise the worker blocks.
-void worker::rest() noexcept {
+/// The loop of a paused worker, without the progress lock. The worker polls incomplete tasks now
+/// and then, since a thread may wait for a task outside of this library. Without incomplete tasks
+/// it blocks.
+void worker::run_paused() noexcept {
     if (settings_.lend_core) settings_.lend_core(true);
     while (lane_.is_paused() && !must_stop_.load(std::memory_order_relaxed)) {
         lane_.engine.thread_does(activity::paused);
-        rest_for_a_moment();
+        wait_paused();
     }
     lane_.engine.thread_does(activity::idle);
     if (settings_.lend_core && !must_stop_.load(std::memory_order_seq_cst)) settings_.lend_core(false);
 }
 
-void worker::rest_for_a_moment() noexcept {
+void worker::wait_paused() noexcept {
     const auto must_go_on = [this] { return !lane_.is_paused() || must_stop_.load(std::memory_order_seq_cst); };
-    if (!has_something()) {
-        count_sleep();
-        return sleep_for(-1, [&] { return must_go_on() || has_something(); });
+    if (!has_work()) {
+        count_block();
+        return block_for(-1, [&] { return must_go_on() || has_work(); });
     }
     lane_.wake_up.wait(worker_state::paused, static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns), must_go_on);
-    if (must_go_on() || !lane_.engine.lock.try_take()) return; // The holder of the lock polls.
+    // If another thread has the lock, that thread polls.
+    if (must_go_on() || !lane_.engine.lock.try_acquire()) return;
     static_cast<void>(timed_progress());
-    lane_.submitted.give_back_all();
-    lane_.engine.lock.give_back();
+    lane_.submitted.publish_free_cells();
+    lane_.engine.lock.release();
 }
 
-/// @return false if spin_ns are over
+/// @return false if spin_ns have passed
 bool worker::spin_until_work() noexcept {
     poll_limit limit{settings_.spin_ns};
     while (!lane_.could_move() && !must_stop_.load(std::memory_order_relaxed)) {
@@ -171,37 +173,39 @@ bool worker::spin_until_work() noexcept {
     return true;
 }
 
-/// @return false if the thread is to end: the holder of the progress lock may never give it back
-bool worker::take_lock() noexcept {
-    while (lane_.engine.lock.has_callers() || !lane_.engine.lock.try_take()) {
+/// @return false if the worker must stop. The lock is not taken then: its holder may never give it
+/// back
+bool worker::acquire_lock() noexcept {
+    while (lane_.engine.lock.has_callers() || !lane_.engine.lock.try_acquire()) {
         if (must_stop_.load(std::memory_order_relaxed)) return false;
         sched_yield();
     }
     return true;
 }
 
-bool worker::let_callers_in() noexcept {
-    lane_.engine.thread_does(activity::beside_others);
-    lane_.engine.lock.give_back();
-    return take_lock();
+bool worker::yield_lock() noexcept {
+    lane_.engine.thread_does(activity::others_progress);
+    lane_.engine.lock.release();
+    return acquire_lock();
 }
 
-/// Polls, unless another thread does: the worker would only take the core from that thread.
-/// @param n_calls_known  the lane's progress calls at the worker's last turn
-/// @param is_woken  whether a thread or another rank has asked for a poll
+/// Polls, unless another thread has made progress since the last turn and nothing needs this
+/// worker.
+/// @param n_calls_known  the lane's number of progress calls at the worker's last turn
+/// @param is_woken  whether the worker was woken
 worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
     worker_turn found{.has_window = lane_.engine.has_windows()};
     const bool must_poll = is_woken || lane_.has_arrivals() || found.has_window;
     const bool others_polled = lane_.engine.approx_progress_calls() != n_calls_known;
     if (others_polled && !must_poll) {
         found.others_progress = true;
-    } else if (!lane_.engine.lock.try_take()) {
+    } else if (!lane_.engine.lock.try_acquire()) {
         found.lock_is_taken = true;
     } else {
         found.moved = timed_progress() || is_woken;
         if (!found.moved && lane_.engine.must_serve_others()) lane_.engine.serve_windows();
-        lane_.submitted.give_back_all();
-        lane_.engine.lock.give_back();
+        lane_.submitted.publish_free_cells();
+        lane_.engine.lock.release();
     }
     n_calls_known = lane_.engine.approx_progress_calls();
     found.has_work = lane_.engine.approx_has_work() || lane_.engine.must_serve_others();
@@ -210,19 +214,19 @@ worker_turn worker::turn(std::uint64_t& n_calls_known, bool is_woken) noexcept {
     return found;
 }
 
-/// @return whether a thread or another rank has woken the worker, or it found a reason to poll
+/// @return whether the worker was woken, or found a reason to poll
 bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept {
     if (after.has_work && settings_.counters != nullptr) ++settings_.counters->worker_timed_waits;
-    const bool is_beside_others = after.others_progress || after.lock_is_taken;
-    const auto kind = is_beside_others ? activity::beside_others : activity::timed_wait;
+    const bool others_progress = after.others_progress || after.lock_is_taken;
+    const auto kind = others_progress ? activity::others_progress : activity::timed_wait;
     lane_.engine.thread_does(kind);
     const bool is_armed = next.what == worker_pause::kind::arm;
     bool has_reason = false;
     const worker_state how = is_armed ? worker_state::armed : worker_state::waiting;
     const worker_state ended = lane_.wake_up.wait(how, next.ns, [&] {
-        if (is_armed) has_reason = polls_once_armed(n_calls_known);
+        if (is_armed) has_reason = poll_once_armed(n_calls_known);
         lane_.engine.thread_does(kind);
-        // Arrivals are for the thread that has the lock.
+        // If another thread has the lock, that thread accepts new submissions.
         has_reason = has_reason || (lane_.has_arrivals() && !after.lock_is_taken) || lane_.is_paused() ||
                      must_stop_.load(std::memory_order_seq_cst);
         return has_reason;
@@ -231,15 +235,15 @@ bool worker::wait(const worker_pause& next, const worker_turn& after, std::uint6
     return ended != how || has_reason;
 }
 
-/// Called after other ranks can see that they must ring.
+/// Called after the doorbell is armed.
 /// @return whether there is a reason not to wait
-bool worker::polls_once_armed(std::uint64_t& n_calls_known) noexcept {
+bool worker::poll_once_armed(std::uint64_t& n_calls_known) noexcept {
     if (lane_.node() != nullptr) lane_.node()->armed();
-    // Its holder may start operations for which no rank rings.
-    if (!lane_.engine.lock.try_take()) return true;
+    // The lock's holder may start operations that no doorbell announces.
+    if (!lane_.engine.lock.try_acquire()) return true;
     const bool has_moved = timed_progress();
-    lane_.submitted.give_back_all();
-    lane_.engine.lock.give_back();
+    lane_.submitted.publish_free_cells();
+    lane_.engine.lock.release();
     n_calls_known = lane_.engine.approx_progress_calls();
     return has_moved || !is_rung_for_all();
 }
@@ -253,29 +257,28 @@ bool worker::pause(const worker_pause& next, const worker_turn& after, std::uint
     case worker_pause::kind::arm: return wait(next, after, n_calls_known);
     case worker_pause::kind::block: break;
     }
-    count_sleep();
-    // A thread of the program may have started something between the last progress call and this
-    // wait. The thread that wakes this worker is posting, and finishes its post first.
-    const gentle_waking after_the_submitter;
-    sleep();
+    count_block();
+    // Another thread may have started an operation since the last progress call. A submitter that
+    // wakes this worker on its core finishes its post first.
+    const batch_scheduling until_the_submitter_yields;
+    block();
     return true;
 }
 
 void worker::run_shared() noexcept {
-    // A thread that computes on this core would otherwise keep it for milliseconds after the worker
-    // is woken or yields. With one core per rank and messages of 200 KB over a slow network, an
-    // application of Dslash `omp` took 23 ms instead of 9.7 ms.
-    prefer_short_turns();
+    // With a long time slice, a computing thread would keep the core for milliseconds after the
+    // worker was woken. A short slice lets the worker preempt that thread.
+    request_short_time_slices();
     idle_strategy idle{settings_.spin_ns, static_cast<std::int64_t>(settings_.wait_max_ns)};
     std::uint64_t n_calls_known = lane_.engine.approx_progress_calls();
     bool is_woken = false;
     while (!must_stop_.load(std::memory_order_relaxed)) {
         if (lane_.is_paused()) [[unlikely]]
-            rest();
+            run_paused();
         const worker_turn found = turn(n_calls_known, is_woken);
         const worker_pause next = idle.after(found);
         if (next.what == worker_pause::kind::yield) {
-            tell_of_pause();
+            record_idle();
             sched_yield();
             idle.yielded(found.now_ns, now_ns());
         }

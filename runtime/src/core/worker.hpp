@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread of a lane. A reserved worker keeps the progress lock and polls on its own core until
-// it has had nothing to do for a while; then it blocks until it is woken. A worker that shares its
-// core gives the lock back after every progress call, so that waiting threads can make progress
-// themselves. Between progress calls it follows idle_strategy.hpp.
+// The thread of a lane. A reserved worker keeps the progress lock and polls on its own core; after
+// a time without work it blocks until it is woken. A shared worker gives the lock back after every
+// progress call, so that waiting threads can make progress. Between progress calls it follows
+// idle_strategy.hpp.
 #pragma once
 
 #include "base/library_thread.hpp"
@@ -20,17 +20,19 @@ namespace commtask::detail {
 
 struct worker_settings {
     bool is_reserved = false;
-    std::uint64_t spin_ns = 0; ///< How long a reserved worker without work spins before it blocks.
-    /// The longest wait of a shared worker with something in flight for which no rank rings.
+    std::uint64_t spin_ns = 0; ///< How long a worker without work spins before it blocks.
+    /// The longest wait of a shared worker while something is in flight that no doorbell announces.
     std::uint64_t wait_max_ns = 1;
-    lane_stats* counters = nullptr;   ///< Null: nothing is counted.
-    std::function<void()> on_start{}; ///< Called first, on the worker's thread: binds the thread.
-    /// How long the worker blocks before it lends its core; 0: it lends only when told to, or while
-    /// paused.
+    lane_stats* counters = nullptr; ///< Null: no statistics.
+    /// Called first on the worker's thread, to bind it to its core.
+    std::function<void()> on_start{};
+    /// How long the worker blocks before it lends its core; 0: it lends the core only on request,
+    /// or while paused.
     std::uint64_t lend_after_ns = 0;
-    /// Called on the worker's thread; empty: the worker has no core to lend.
+    /// Called on the worker's thread to lend and take back its core; empty: the worker has no core
+    /// to lend.
     std::function<void(bool is_lent)> lend_core{};
-    std::size_t stack_bytes = 0; ///< The stack of its thread; 0: the default of the system.
+    std::size_t stack_bytes = 0; ///< The stack size of the thread; 0: the system's default.
 };
 
 class worker {
@@ -41,21 +43,20 @@ public:
     worker& operator=(const worker&) = delete;
     ~worker() { stop(); }
 
-    /// Ends the thread after its current progress call. Incomplete tasks stay where they are.
+    /// Stops the thread after its current progress call. Incomplete tasks do not change.
     void stop() noexcept;
-    /// As stop(), but does not wait for the thread, which may be inside a call that does not
-    /// return.
-    void let_end() noexcept;
+    /// As stop(), but does not wait for the thread, which may be in a call that does not return.
+    void request_stop() noexcept;
 
-    /// Any thread. Sets whether the worker lends its core as soon as it has nothing to do, and not
-    /// only after a while.
+    /// Any thread. Sets whether the worker lends its core as soon as it blocks, instead of after
+    /// lend_after_ns.
     void lend_at_once(bool is_so) noexcept {
-        // Before the wake-up: the worker reads this after it has announced its wait. A worker that
-        // lends its core already need not wake.
-        if (!lends_at_once_.exchange(is_so, std::memory_order_seq_cst) && is_so) lane_.wake_up.wake_surely();
+        // Stored before the wake-up: the worker reads it after it has announced its wait. A worker
+        // that has lent its core need not wake.
+        if (!lends_at_once_.exchange(is_so, std::memory_order_seq_cst) && is_so) lane_.wake_up.wake_unconditionally();
     }
 
-    /// Whether the calling thread is the worker's.
+    /// Whether the calling thread is this worker.
     [[nodiscard]] bool is_me() const noexcept { return thread_.is_me(); }
 
     [[nodiscard]] bool is_reserved() const noexcept { return settings_.is_reserved; }
@@ -65,24 +66,24 @@ private:
     void run_reserved() noexcept;
     void run_shared() noexcept;
     bool timed_progress() noexcept;
-    void count_sleep() noexcept;
+    void count_block() noexcept;
     [[nodiscard]] bool spin_until_work() noexcept;
-    [[nodiscard]] bool take_lock() noexcept;
-    [[nodiscard]] bool let_callers_in() noexcept;
-    void sleep() noexcept;
-    template <typename IsTold>
-    void sleep_for(std::int64_t limit_ns, IsTold&& is_told) noexcept;
-    [[nodiscard]] bool must_lend() noexcept;
-    void tell_of_pause() const noexcept;
+    [[nodiscard]] bool acquire_lock() noexcept;
+    [[nodiscard]] bool yield_lock() noexcept;
+    void block() noexcept;
+    template <typename IsRequested>
+    void block_for(std::int64_t limit_ns, IsRequested&& is_requested) noexcept;
+    [[nodiscard]] bool wait_before_lending() noexcept;
+    void record_idle() const noexcept;
     [[nodiscard]] bool is_rung_for_all() const noexcept;
     [[nodiscard]] bool must_stay_awake() const noexcept;
-    [[nodiscard]] bool has_something() const noexcept;
-    void rest() noexcept;
-    void rest_for_a_moment() noexcept;
+    [[nodiscard]] bool has_work() const noexcept;
+    void run_paused() noexcept;
+    void wait_paused() noexcept;
     [[nodiscard]] worker_turn turn(std::uint64_t& n_calls_known, bool is_woken) noexcept;
     [[nodiscard]] bool pause(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept;
     [[nodiscard]] bool wait(const worker_pause& next, const worker_turn& after, std::uint64_t& n_calls_known) noexcept;
-    [[nodiscard]] bool polls_once_armed(std::uint64_t& n_calls_known) noexcept;
+    [[nodiscard]] bool poll_once_armed(std::uint64_t& n_calls_known) noexcept;
 
     lane& lane_;
     const worker_settings settings_;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI takes an announcement at once, since it is small: so no rank waits for a leader. The number
-// of announcements in flight is bounded by slots; a burst of messages to one rank needs one
-// announcement.
+// MPI sends an announcement eagerly, since it is small, so no rank waits for a leader. The number
+// of announcements in flight is bounded by the slots. A burst of messages to one rank needs only
+// one announcement.
 #include "doorbell/announcements.hpp"
 
 #include "mpi/errors.hpp"
 
 namespace commtask::detail {
 
-announcements::announcements(MPI_Comm comm, int tag, const std::vector<far_place>& world, const doorbells* rings)
+announcements::announcements(MPI_Comm comm, int tag, const std::vector<remote_target>& world, const doorbells* rings)
     : comm_(comm), tag_(tag), world_(world), rings_(rings), unsent_(world.size()), order_(world.size()) {
     sending_.fill(MPI_REQUEST_NULL);
     receiving_.fill(MPI_REQUEST_NULL);
@@ -36,7 +36,7 @@ bool announcements::receive(std::size_t slot) noexcept {
 
 void announcements::add(std::int32_t world_rank) noexcept {
     const auto rank = static_cast<std::size_t>(world_rank);
-    if (world_rank < 0 || rank >= world_.size() || world_[rank].leader == far_place::nobody || unsent_[rank] != 0)
+    if (world_rank < 0 || rank >= world_.size() || world_[rank].leader == remote_target::nobody || unsent_[rank] != 0)
         return;
     unsent_[rank] = 1;
     order_[n_unsent_++] = world_rank;
@@ -44,18 +44,18 @@ void announcements::add(std::int32_t world_rank) noexcept {
 
 /// Starts as many announcements as there are free slots.
 void announcements::send() noexcept {
-    std::size_t n_gone = 0;
-    for (std::size_t slot = 0; slot < n_slots && n_gone < n_unsent_; ++slot) {
+    std::size_t n_started = 0;
+    for (std::size_t slot = 0; slot < n_slots && n_started < n_unsent_; ++slot) {
         int has_ended = 1;
         if (sending_[slot] != MPI_REQUEST_NULL) MPI_Test(&sending_[slot], &has_ended, MPI_STATUS_IGNORE);
         if (has_ended == 0) continue;
-        const auto rank = static_cast<std::size_t>(order_[n_gone++]);
+        const auto rank = static_cast<std::size_t>(order_[n_started++]);
         unsent_[rank] = 0;
-        sent_[slot] = world_[rank].place;
+        sent_[slot] = world_[rank].node_rank;
         MPI_Isend(&sent_[slot], 1, MPI_UINT32_T, world_[rank].leader, tag_, comm_, &sending_[slot]);
     }
-    for (std::size_t i = n_gone; i < n_unsent_; ++i) order_[i - n_gone] = order_[i];
-    n_unsent_ -= n_gone;
+    for (std::size_t i = n_started; i < n_unsent_; ++i) order_[i - n_started] = order_[i];
+    n_unsent_ -= n_started;
 }
 
 unsigned announcements::poll() noexcept {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Announcements of messages between nodes. A message from another node rings no doorbell here. So
-// the sender announces a large message to the leader of the receiver's node, and the leader rings
-// the receiver. The announcement is a small message on a communicator of the library. Without a
-// free slot an announcement waits, at most one for each receiver. An announcement that MPI refuses
-// is dropped: then its receiver polls later by itself.
+// Announcements of messages between nodes. A message from another node rings no doorbell. So the
+// sender announces a large message to the leader of the receiver's node, which rings the receiver's
+// doorbell. An announcement is a small message on a communicator of the library. Without a free
+// slot it waits, at most one for each receiver. If MPI refuses one, it is dropped, and the receiver
+// polls later by itself.
 #pragma once
 
 #include "doorbell/doorbells.hpp"
@@ -18,24 +18,25 @@
 
 namespace commtask::detail {
 
-/// Where to announce a message to a receiver. The ranks exchange this struct as it is.
-struct far_place {
+/// Where to announce messages to a receiver. The ranks exchange this struct as bytes.
+struct remote_target {
     static constexpr std::int32_t nobody = -1;
     /// The leader's rank in MPI_COMM_WORLD; `nobody`: the receiver's node has no leader.
     std::int32_t leader = nobody;
-    std::uint32_t place = 0; ///< The receiver's place on its node.
+    std::uint32_t node_rank = 0; ///< The receiver's rank among the ranks of its node.
 };
 
 class announcements final : public announcer {
 public:
-    /// @param tag  the tag of this commtask_init: announcements of an earlier one are not received
+    /// @param tag  differs for each commtask_init, so that announcements for an earlier one are
+    /// ignored
     /// @param world  indexed by rank in MPI_COMM_WORLD
-    /// @param rings  the doorbells, for the leader's first lane, which receives announcements;
-    /// null: this lane receives none
-    announcements(MPI_Comm comm, int tag, const std::vector<far_place>& world, const doorbells* rings);
+    /// @param rings  the doorbells, if this lane receives announcements (the leader's first lane);
+    /// otherwise null
+    announcements(MPI_Comm comm, int tag, const std::vector<remote_target>& world, const doorbells* rings);
     announcements(const announcements&) = delete;
     announcements& operator=(const announcements&) = delete;
-    /// Withdraws the receives if end() was not called, since no lane has worked.
+    /// Cancels the receives if end() was not called, because the lane never made progress.
     ~announcements() override { static_cast<void>(end()); }
 
     void add(std::int32_t world_rank) noexcept override;
@@ -50,11 +51,11 @@ private:
     static constexpr std::size_t n_slots = 8;
     const MPI_Comm comm_;
     const int tag_;
-    const std::vector<far_place>& world_;
+    const std::vector<remote_target>& world_;
     const doorbells* rings_; ///< Also null after MPI has refused a receive.
-    /// Indexed by rank in MPI_COMM_WORLD: whether an announcement to that rank is not sent yet.
+    /// Indexed by rank in MPI_COMM_WORLD: whether an announcement to that rank waits to be sent.
     std::vector<std::uint8_t> unsent_;
-    /// The ranks with an announcement that is not sent yet, in the order of the announcements.
+    /// The ranks of `unsent_`, in the order of the announcements.
     std::vector<std::int32_t> order_;
     std::size_t n_unsent_ = 0;
     std::array<MPI_Request, n_slots> sending_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Uses a file without a name (memfd) instead of a file in /dev/shm: a rank that is killed between
-// creating and removing a named file would leave it there. The link of the file in /proc contains
-// the job's key. So each rank can check that it opens the first rank's file, and not another
-// process's file with the same number.
+// Uses an anonymous file (memfd) instead of a file in /dev/shm, which a killed rank would leave
+// there. The file's link in /proc, by which the other ranks open it, contains the job's key. So
+// each rank can check that it opens the first rank's file, and not that of another process with the
+// same number.
 #include "doorbell/node_segment.hpp"
 
 #include "base/system.hpp"
@@ -71,7 +71,7 @@ public:
     return std::unique_ptr<node_segment>{made};
 }
 
-/// Makes a communicator of the ranks of this node, or of the ranks that count as a node.
+/// Creates a communicator of the ranks of this node, or of the ranks that count as a node.
 /// @return an MPI error code
 [[nodiscard]] int split(int n_ranks_per_node, MPI_Comm* node) noexcept {
     own_comm real;
@@ -117,7 +117,7 @@ int open_offered_file(const segment_offer& from) noexcept {
 }
 
 node_segment::node_segment(void* mapped, std::size_t n_bytes) noexcept : mapped_(mapped), n_bytes_(n_bytes) {
-    madvise(mapped, n_bytes, MADV_DONTFORK); // a child must not ring for its parent
+    madvise(mapped, n_bytes, MADV_DONTFORK); // a child process must not ring doorbells
 }
 node_segment::~node_segment() { munmap(mapped_, n_bytes_); }
 
@@ -156,14 +156,13 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
     if (!ranks && reason == 0) reason = ENOMEM;
     int worst = 0;
     MPI_Allreduce(&reason, &worst, 1, MPI_INT, MPI_MAX, node.comm);
-    // Once all ranks have mapped the file, the first rank closes it, and only the mappings are
-    // left.
+    // After all ranks have mapped the file, the first rank closes it, and only the mappings remain.
     if (!is_true_for_all(node.comm, result.segment != nullptr && ranks != nullptr)) {
         result.segment.reset();
         try {
             if (me == 0)
                 result.failure = std::string{"the ranks of this node cannot share memory: "} + std::strerror(worst);
-        } catch (const std::bad_alloc&) { // Without memory, no failure is reported.
+        } catch (const std::bad_alloc&) { // No memory: no failure is reported.
         }
         return result;
     }
@@ -171,9 +170,9 @@ opened_segment collective_open_segment(const segment_request& mine, std::size_t 
     if (MPI_Allgather(told.data(), 2, MPI_INT, ranks.get(), 2, MPI_INT, node.comm) != MPI_SUCCESS) return {};
     node_segment& found = *result.segment;
     found.me = static_cast<std::size_t>(me);
-    for (std::size_t place = found.world_ranks.size(); place-- > 0;) {
-        found.world_ranks[place] = ranks[2 * place];
-        if (ranks[2 * place + 1] != 0) found.leader = place;
+    for (std::size_t node_rank = found.world_ranks.size(); node_rank-- > 0;) {
+        found.world_ranks[node_rank] = ranks[2 * node_rank];
+        if (ranks[2 * node_rank + 1] != 0) found.leader = node_rank;
     }
     return result;
 }
@@ -187,7 +186,7 @@ std::unique_ptr<node_segment> make_own_segment(int world_rank, std::size_t page_
         throw std::bad_alloc{};
     }
     made->world_ranks = {world_rank};
-    made->leader = SIZE_MAX; // No rank sends announcements to it.
+    made->leader = SIZE_MAX; // No rank sends announcements here.
     return made;
 }
 

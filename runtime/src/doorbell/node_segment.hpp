@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that the ranks of a node share for their doorbells. It has no name in any folder, so
-// nothing is left behind, whatever happens to the ranks. The first rank makes the memory, and the
-// other ranks open it through the first rank's entry in /proc. If a rank cannot open it (another
-// process namespace, another user), all ranks of the node learn so, and do without.
+// Memory that the ranks of a node share for their doorbells. The memory has no name in any folder,
+// so nothing remains after the job, however the ranks end. The first rank creates the memory, and
+// the others open it through the first rank's entry in /proc. If one rank cannot open it (another
+// process namespace, another user), the node has no doorbells.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +19,8 @@ namespace commtask::detail {
 
 class node_segment {
 public:
-    /// Takes over mapped memory, and unmaps it at its end. A child process never has the memory.
+    /// Takes over mapped memory, and unmaps it in the destructor. A child process does not inherit
+    /// the memory.
     node_segment(void* mapped, std::size_t n_bytes) noexcept;
     node_segment(const node_segment&) = delete;
     node_segment& operator=(const node_segment&) = delete;
@@ -27,10 +28,10 @@ public:
 
     [[nodiscard]] void* begin() const noexcept { return mapped_; }
 
-    std::vector<int> world_ranks{}; ///< The node's ranks in MPI_COMM_WORLD, ascending.
-    std::size_t me = 0;             ///< This rank's place among them.
-    /// The place of the rank that receives announcements of messages from other nodes: the first
-    /// rank whose worker has a core of its own, or else the first rank.
+    std::vector<int> world_ranks{}; ///< The ranks of the node in MPI_COMM_WORLD, ascending.
+    std::size_t me = 0;             ///< The index of this rank in `world_ranks`.
+    /// The index of the rank that receives announcements from other nodes: the first rank with a
+    /// reserved worker, or else the first rank.
     std::size_t leader = 0;
 
 private:
@@ -38,40 +39,40 @@ private:
     std::size_t n_bytes_;
 };
 
-/// The result for a rank of the node.
+/// The result of collective_open_segment().
 struct opened_segment {
-    /// Null if no rank wants the memory, or a rank cannot have it.
+    /// Null if no rank wants the memory, or one rank cannot open it.
     std::unique_ptr<node_segment> segment{};
-    /// Why a rank cannot have the memory; set on the first rank of the node.
+    /// Why a rank cannot open the memory; set on the first rank of the node.
     std::optional<std::string> failure{};
 };
 
-/// A rank's request.
+/// The request of a rank.
 struct segment_request {
-    /// The rank has a use for the memory; one such rank suffices for the node.
+    /// Whether the rank wants the memory; one such rank is enough for the node.
     bool wants = false;
-    bool has_core = false; ///< The rank's worker has a core of its own.
-    /// So many consecutive ranks count as a node of their own; 0: the real nodes.
+    bool has_core = false; ///< Whether the rank's worker has a core of its own.
+    /// The number of consecutive ranks that count as a node; 0: the real nodes.
     int n_ranks_per_node = 0;
 };
 
-/// Numbers that the first rank of a node sends to the other ranks as they are.
+/// The data by which the ranks of a node find the first rank's file. The ranks exchange this struct
+/// as bytes.
 struct segment_offer {
     std::int64_t process;
-    std::int64_t descriptor; ///< Negative if there is no file.
+    std::int64_t descriptor; ///< Negative: there is no file.
     std::uint64_t key;
 };
-/// @return a descriptor of the file that the offer names; if there is none, a negative number, and
-/// errno
+/// @return a descriptor of the file; negative on failure, with errno
 [[nodiscard]] int make_offered_file(std::uint64_t key, std::size_t n_bytes) noexcept;
 [[nodiscard]] int open_offered_file(const segment_offer& from) noexcept;
 
-/// Called by every rank of MPI_COMM_WORLD, while MPI errors are returned as codes.
+/// Collective over MPI_COMM_WORLD. Called while MPI errors are returned as codes.
 /// @param page_bytes  the size of each rank's page
 [[nodiscard]] opened_segment collective_open_segment(const segment_request& mine, std::size_t page_bytes) noexcept;
 
-/// A page that only this rank has, for a rank that has no leader but announces its messages to
-/// other nodes all the same.
+/// A page of this rank alone, for a rank that shares no memory but announces its messages to other
+/// nodes.
 /// @throws std::bad_alloc
 [[nodiscard]] std::unique_ptr<node_segment> make_own_segment(int world_rank, std::size_t page_bytes);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the ranks of a communicator that are on this node. Each rank does so alone, when it first
-// uses the communicator, so that no rank waits for another.
+// Finds the ranks of a communicator that are on this node. Local: each rank does so when it first
+// uses the communicator, and waits for no other rank.
 #pragma once
 
 #include "core/node_observer.hpp"
@@ -13,10 +13,10 @@
 
 namespace commtask::detail {
 
-/// On the progress thread, while MPI errors are returned as codes.
-/// @param knows_far  whether messages to other nodes are announced
-/// @return null if MPI fails, or there is no memory: then no rank rings for the communicator
-[[nodiscard]] std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator,
-                                                         const doorbells& bells, bool knows_far) noexcept;
+/// Called on the progress thread, while MPI errors are returned as codes.
+/// @param announces_remote  whether messages to other nodes are announced
+/// @return null if MPI fails or there is no memory: then the communicator has no doorbells
+[[nodiscard]] std::unique_ptr<const node_peers> peers_of(MPI_Comm comm, bool is_intercommunicator, const doorbells& all,
+                                                         bool announces_remote) noexcept;
 
 } // namespace commtask::detail

@@ -176,7 +176,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
     for (;;) {
         if (!mine->is_over && mine->waiting.is_empty()) {
             // The thread that wakes this one is posting: if both share a core, it continues first.
-            const gentle_waking after_the_submitter;
+            const batch_scheduling until_the_submitter_yields;
             mine->has_news.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
         }
         if (mine->is_over) return;

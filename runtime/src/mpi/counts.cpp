@@ -5,7 +5,7 @@
 // arrays are used as they are.
 #include "mpi/counts.hpp"
 
-#include "core/handed_over.hpp"
+#include "core/operation_kind.hpp"
 #include "mpi/many.hpp"
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "mpi/describe.hpp"
 
 #include "base/printable.hpp"
-#include "core/handed_over.hpp"
+#include "core/operation_kind.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 #include "mpi/made_types.hpp"
@@ -114,7 +114,7 @@ std::string describe(const commtask_op& op, bool may_ask_mpi) {
     return text;
 }
 
-std::string describe(source_place created_at) {
+std::string describe(source_location created_at) {
     if (created_at.file == nullptr) return {};
     const char* const slash = std::strrchr(created_at.file, '/');
     return std::string(", created at ") + (slash != nullptr ? slash + 1 : created_at.file) + ":" +

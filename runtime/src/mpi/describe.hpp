@@ -18,6 +18,6 @@ namespace commtask::detail {
 [[nodiscard]] std::string describe(const commtask_op& op, bool may_ask_mpi);
 
 /// ", created at halo.c:50"; "" if that is not known.
-[[nodiscard]] std::string describe(source_place created_at);
+[[nodiscard]] std::string describe(source_location created_at);
 
 } // namespace commtask::detail

@@ -28,11 +28,11 @@ public:
     }
 
     /// The result of the test. Each test in vain in a row doubles the number of sends without a
-    /// test that follow, up to tuning::longest_pause_of_looks.
+    /// test that follow, up to tuning::most_skipped_tests.
     void saw(std::int64_t count, bool has_ended) noexcept {
         habit& known = of(count);
         known.pause =
-            has_ended ? 0 : static_cast<std::uint8_t>(std::min(2 * known.pause + 1, tuning::longest_pause_of_looks));
+            has_ended ? 0 : static_cast<std::uint8_t>(std::min(2 * known.pause + 1, tuning::most_skipped_tests));
         known.left_out = known.pause;
     }
 

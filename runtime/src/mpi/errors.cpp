@@ -6,7 +6,7 @@
 // with MPI_ERRORS_ARE_FATAL.
 #include "mpi/errors.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/lane.hpp"
 #include "mpi/fatal_errors.hpp"
 #include "mpi/identity.hpp"

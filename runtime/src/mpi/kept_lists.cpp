@@ -5,7 +5,7 @@
 // copies of long lists too, so that a wrong program completes and is told its error.
 #include "mpi/kept_lists.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/many.hpp"
 

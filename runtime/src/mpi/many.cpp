@@ -6,7 +6,7 @@
 // rest of its messages is not started.
 #include "mpi/many.hpp"
 
-#include "core/handed_over.hpp"
+#include "core/operation_kind.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/status_fields.hpp"
 #include "mpi/transport.hpp"

@@ -58,7 +58,7 @@ public:
     [[nodiscard]] int prepare(plan_member& recorded) noexcept override;
     void forget(plan_member& recorded) noexcept override;
     void keep(task& which) noexcept override { handles_->keep(which); }
-    void let_go(task& which) noexcept override { handles_->let_go(which); }
+    void release_kept(task& which) noexcept override { handles_->let_go(which); }
     void compare_lists(task& which) noexcept override {
         if (has_changed_lists(which)) take_error(which, MPI_ERR_ARG);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sets masks by Linux system calls, and finds threads in /proc/self/task. pthread calls would need
-// the pthread_t of threads that other libraries made, and cpu_set_t ends at 1024 CPUs.
+// Uses Linux system calls and /proc/self/task: pthread calls would need the pthread_t of threads
+// that other libraries created, and cpu_set_t ends at 1024 CPUs.
 #include "node/affinity.hpp"
 
 #include <dirent.h>
@@ -25,8 +25,8 @@ namespace {
 constexpr std::size_t mask_words = (highest_cpu + 1) / (8 * sizeof(unsigned long));
 using mask_array = std::array<unsigned long, mask_words>;
 
-/// Calls `visit(int id)` for every thread of the process. Allocates nothing with C++'s operator
-/// new, since a destructor restores masks.
+/// Calls `visit(int id)` for every thread of the process. Does not throw std::bad_alloc, since a
+/// destructor restores masks.
 template <typename Visit>
 void for_each_thread(Visit&& visit) {
     const std::unique_ptr<DIR, int (*)(DIR*)> folder{opendir("/proc/self/task"), &closedir};
@@ -40,9 +40,9 @@ void for_each_thread(Visit&& visit) {
     }
 }
 
-/// When libomp first runs it leaves a mark, so that it can refuse a second copy in the process. The
-/// mark is a shared-memory file, or an environment variable where there is no shared memory.
-/// Looking for the mark starts nothing.
+/// Whether libomp was initialized. To detect a second copy in the process, libomp registers itself
+/// in a shared-memory file, or in an environment variable without shared memory. The check does not
+/// initialize libomp.
 bool has_llvm_openmp_run() {
     const std::string process = std::to_string(getpid());
     const std::string name = "__KMP_REGISTERED_LIB_" + process;
@@ -53,7 +53,7 @@ bool has_llvm_openmp_run() {
     return std::getenv(name.c_str()) != nullptr || std::getenv(name_with_user.c_str()) != nullptr;
 }
 
-/// libomp's function for the number of CPUs; null if the process has another OpenMP or none.
+/// libomp's omp_get_num_procs; null if the process has another OpenMP runtime or none.
 int (*llvm_openmp_processors())() {
     void* const address = dlsym(RTLD_DEFAULT, "omp_get_num_procs");
     Dl_info info{};
@@ -68,8 +68,7 @@ int (*llvm_openmp_processors())() {
 
 std::optional<cpu_set> thread_cpus(int thread_id) {
     mask_array mask{};
-    // A direct system call, which returns the number of bytes written: the C library's wrapper
-    // takes a cpu_set_t.
+    // A direct system call, since the C library's wrapper takes a cpu_set_t.
     if (syscall(SYS_sched_getaffinity, thread_id, sizeof mask, mask.data()) < 0) return std::nullopt;
     cpu_set cpus;
     if (hwloc_bitmap_from_ulongs(cpus.native(), mask_words, mask.data()) != 0) return std::nullopt;
@@ -114,8 +113,8 @@ void process_narrowing::restore() {
 }
 
 void process_narrowing::move_all(const cpu_set& from, const cpu_set& to) {
-    // Repeats until nothing is left to move: a thread that is not moved yet may just have started
-    // another thread with its own mask.
+    // Repeats until no thread is left: a thread that is not moved yet may have just created another
+    // thread with its own mask.
     constexpr int most_rounds = 8;
     for (int round = 0; round < most_rounds; ++round) {
         bool has_moved = false;
@@ -130,26 +129,26 @@ void process_narrowing::move_all(const cpu_set& from, const cpu_set& to) {
     }
 }
 
-std::error_code bind_worker(const rank_place& place, std::size_t lane) {
-    const int cpu = place.lane_cpus.at(lane);
-    return set_thread_cpus(cpu == no_cpu ? place.compute_cpus : cpu_set{cpu});
+std::error_code bind_worker(const rank_placement& placement, std::size_t lane) {
+    const int cpu = placement.lane_cpus.at(lane);
+    return set_thread_cpus(cpu == no_cpu ? placement.compute_cpus : cpu_set{cpu});
 }
 
-std::optional<std::string> openmp_started_too_early(const rank_place& place) {
-    if (place.compute_cpus == place.all_cpus || !has_llvm_openmp_run()) return std::nullopt;
+std::optional<std::string> openmp_started_too_early(const rank_placement& placement) {
+    if (placement.compute_cpus == placement.all_cpus || !has_llvm_openmp_run()) return std::nullopt;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): called once while the library is set up
     const char* const affinity = std::getenv("KMP_AFFINITY");
     if (affinity != nullptr && std::string_view{affinity}.find("disabled") != std::string_view::npos)
-        // then libomp binds nothing, and its threads keep the mask that they inherit
+        // libomp then binds nothing, and its threads keep the mask that they inherit
         return std::nullopt;
     int (*const processors)() = llvm_openmp_processors();
     if (processors == nullptr) return std::nullopt;
     const int counted = processors();
-    if (counted <= place.compute_cpus.size()) return std::nullopt;
-    return "OpenMP had started before commtask_init and counts on " + std::to_string(counted) +
-           " CPUs, the worker's among them, instead of " + std::to_string(place.compute_cpus.size()) + " (" +
-           place.compute_cpus.text() +
-           "): its threads can take the worker's time. Call commtask_init before the first OpenMP construct.";
+    if (counted <= placement.compute_cpus.size()) return std::nullopt;
+    return "OpenMP was initialized before commtask_init, and uses " + std::to_string(counted) +
+           " CPUs, including the worker's, instead of " + std::to_string(placement.compute_cpus.size()) + " (" +
+           placement.compute_cpus.text() +
+           "): its threads can delay the worker; call commtask_init before the first OpenMP construct.";
 }
 
 } // namespace commtask::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether all needs can be met at once, each by another item. Placement asks this before it gives a
-// core away, so that a rank's choice never leaves a later rank without a core. Augmenting paths are
-// exact, and fast enough for the few hundred cores and ranks of a node.
+// Tests whether all needs can be met at once, each by an item of its own (bipartite matching).
+// Placement uses this test before it assigns a core, so that a rank's choice never leaves a later
+// rank without one. Augmenting paths are exact, and fast enough for a few hundred cores and ranks.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One split and two allgathers. The texts have different lengths, and a rank must never read beyond
-// another rank's text, so the lengths are exchanged first.
+// One split and two allgathers: since the texts have different lengths, the lengths are exchanged
+// first.
 #include "node/node_map.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace commtask::detail {
 
 namespace {
 
-/// Frees the communicator of the node on every path.
+/// The communicator of the node, freed on every path.
 class node_communicator {
 public:
     explicit node_communicator(MPI_Comm comm) {
@@ -39,9 +39,9 @@ std::optional<std::string> failure_of(const char* call, int code) {
     return code == MPI_SUCCESS ? std::nullopt : std::optional{mpi_failure_text(call, code)};
 }
 
-/// Whether every rank has the memory to go on. If one rank alone gave up, the other ranks would
-/// wait in the next call for ever.
-/// @throws std::bad_alloc on every rank, if not all ranks have the memory
+/// Checks that every rank has the memory to continue. If one rank alone returned early, the others
+/// would wait forever in the next call.
+/// @throws std::bad_alloc on every rank, if one rank does not have the memory
 std::optional<std::string> collective_check_memory(MPI_Comm comm, bool has_it) {
     const int mine = has_it ? 1 : 0;
     int all = 0;
@@ -69,7 +69,7 @@ std::optional<std::string> gather_texts(MPI_Comm comm, const std::string* mine, 
     int total = 0;
     for (std::size_t rank = 0; rank < n; ++rank) {
         if (lengths[rank] < 0 || lengths[rank] > INT_MAX - total)
-            return "the requests of the node's ranks are longer than MPI can count";
+            return "the requests of the node's ranks exceed the largest count of MPI";
         offsets[rank] = total;
         total += lengths[rank];
     }
@@ -113,7 +113,7 @@ std::string mpi_failure_text(const char* call, int code) {
     if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
     std::string reason =
         length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : "error code " + std::to_string(code);
-    // MPICH appends its internal calls, each on a line of its own.
+    // MPICH appends its internal calls, one per line.
     reason.resize(std::min({reason.size(), reason.find(", error stack"), reason.find('\n')}));
     return std::string{call} + " failed: " + reason;
 }
@@ -130,7 +130,7 @@ node_map collective_map_node(MPI_Comm comm, const config& settings, const cpu_se
     try {
         mine = rank_request{cpus, static_cast<int>(settings.lanes), settings.core, settings.idle};
         my_text = to_text(*mine);
-    } catch (const std::bad_alloc&) { // the exchange tells the other ranks
+    } catch (const std::bad_alloc&) { // the exchange reports it to the other ranks
     }
     text_exchange exchange = exchange_on_node(comm, my_text ? &*my_text : nullptr);
     if (!my_text) throw std::bad_alloc{};
@@ -148,14 +148,14 @@ node_map collective_map_node(MPI_Comm comm, const config& settings, const cpu_se
         map.requests.push_back(std::move(*request));
     }
     if (map.failure) {
-        // This rank does not know the other ranks' requests. It must not take a core: another rank
-        // might take the same core.
+        // Without the other ranks' requests this rank must not take a core, since another rank
+        // might take the same one.
         map.me = 0;
         map.requests = {*mine};
         map.requests[0].core = "none";
     }
     map.node = read_node_shape(all);
-    map.places = place_ranks(map.node, map.requests);
+    map.placements = place_ranks(map.node, map.requests);
     return map;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The map is made in three steps. First, ranks whose user named CPUs take these CPUs. Then each
-// group of ranks with overlapping CPUs gets cores as a whole or not at all. Last, every rank's
-// compute mask is set to what the workers of the node leave of its CPUs.
+// Computes the map in three steps. First, ranks whose user named CPUs get these CPUs. Then, each
+// group of ranks with overlapping CPUs gets cores for all its workers, or for none. Last, each
+// rank's compute CPUs are the CPUs of the rank that no worker of the node uses.
 #include "node/placement.hpp"
 
 #include "node/maximum_matching.hpp"
@@ -23,20 +23,20 @@ using rank_list = std::vector<std::size_t>;
 class planner {
 public:
     planner(const node_shape& node, std::span<const rank_request> requests)
-        : node_(node), requests_(requests), places_(requests.size()), taken_(requests.size()) {
+        : node_(node), requests_(requests), placements_(requests.size()), taken_(requests.size()) {
         for (std::size_t rank = 0; rank < requests.size(); ++rank) {
-            places_[rank].all_cpus = requests[rank].cpus;
-            places_[rank].lane_cpus.assign(static_cast<std::size_t>(requests[rank].lanes), no_cpu);
+            placements_[rank].all_cpus = requests[rank].cpus;
+            placements_[rank].lane_cpus.assign(static_cast<std::size_t>(requests[rank].lanes), no_cpu);
             node_cpus_ |= requests[rank].cpus;
         }
     }
 
-    std::vector<rank_place> run() && {
+    std::vector<rank_placement> run() && {
         for (std::size_t rank = 0; rank < requests_.size(); ++rank)
             if (is_named(rank)) take_named(rank);
         for (const rank_list& group : groups()) serve(group);
         for (std::size_t rank = 0; rank < requests_.size(); ++rank) finish(rank);
-        return std::move(places_);
+        return std::move(placements_);
     }
 
 private:
@@ -65,46 +65,48 @@ private:
 
     const node_shape& node_;
     std::span<const rank_request> requests_;
-    std::vector<rank_place> places_;
-    /// By rank: the CPUs closed to computing, including idle hardware threads of a worker's core.
+    std::vector<rank_placement> placements_;
+    /// Indexed by rank: the CPUs that do not compute, including idle hardware threads of a worker's
+    /// core.
     std::vector<cpu_set> taken_;
     cpu_set all_taken_;
     cpu_set node_cpus_;
 };
 
-/// Gives the rank's lanes the first CPUs of the user's list that the rank may use and that no
+/// Assigns to the rank's lanes the first CPUs of the user's list that the rank may use and no
 /// earlier rank has taken.
 void planner::take_named(std::size_t rank) {
     const rank_request& request = requests_[rank];
-    rank_place& place = places_[rank];
+    rank_placement& placement = placements_[rank];
     const std::vector<int> named = parse_cpu_list(request.core).value_or(std::vector<int>{});
     for (const int cpu : named) {
         if (node_cpus_.contains(cpu)) continue;
-        place.error = foreign_cpu_text(request, cpu);
+        placement.error = foreign_cpu_text(request, cpu);
         return;
     }
     std::size_t lane = 0;
     cpu_set mine;
     for (const int cpu : named) {
-        if (lane == place.lane_cpus.size()) break;
+        if (lane == placement.lane_cpus.size()) break;
         if (!request.cpus.contains(cpu) || all_taken_.contains(cpu)) continue;
-        place.lane_cpus[lane++] = cpu;
+        placement.lane_cpus[lane++] = cpu;
         mine.insert(cpu);
     }
-    if (lane < place.lane_cpus.size()) {
-        std::ranges::fill(place.lane_cpus, no_cpu);
-        place.error = list_too_short_text(request, all_taken_);
+    if (lane < placement.lane_cpus.size()) {
+        std::ranges::fill(placement.lane_cpus, no_cpu);
+        placement.error = list_too_short_text(request, all_taken_);
         return;
     }
-    // A user may name the only CPU: the worker is bound to it, and computing goes on there.
+    // If the user named the only CPU, the worker is bound to it, and shares it with compute
+    // threads.
     if (!(request.cpus - mine).is_empty()) {
         taken_[rank] = mine;
         all_taken_ |= mine;
     }
 }
 
-/// Groups of ranks whose CPUs overlap, directly or through other ranks; each group in the order of
-/// ranks.
+/// Groups of ranks whose CPUs overlap, directly or through other ranks; each group is in the order
+/// of ranks.
 std::vector<rank_list> planner::groups() const {
     std::vector<rank_list> result;
     std::vector<cpu_set> cpus;
@@ -138,19 +140,20 @@ void planner::serve(const rank_list& group) {
     const bool node_has_more =
         std::ranges::any_of(node_.cores, [&](const core_shape& core) { return !(core.cpus - cpus).is_empty(); });
     for (const std::size_t rank : wanting) {
-        places_[rank].reason = crowded_text(group.size(), n_workers, cpus);
-        places_[rank].is_warning = node_has_more;
+        placements_[rank].reason = crowded_text(group.size(), n_workers, cpus);
+        placements_[rank].is_warning = node_has_more;
     }
 }
 
-/// Gives each lane that wants a core an item of its own, or changes nothing and returns false.
+/// Assigns an item to each lane that wants a core, or changes nothing and returns false.
 bool planner::serve_from(const std::vector<cpu_set>& items, const rank_list& group) {
-    cpu_set blocked = all_taken_; // not for workers: ranks without a spare CPU compute on these
+    cpu_set blocked = all_taken_; // ranks without a spare CPU compute on these
     for (const std::size_t rank : group)
         if (!is_named(rank) && is_too_small(rank)) blocked |= requests_[rank].cpus;
 
     rank_list worker_ranks;
-    needs_list needs; // one per worker, in the order of `worker_ranks`, then one per computing rank
+    // one per worker, in the order of `worker_ranks`, then one per rank that computes
+    needs_list needs;
     int most_lanes = 0;
     for (const std::size_t rank : group) most_lanes = std::max(most_lanes, requests_[rank].lanes);
     for (int lane = 0; lane < most_lanes; ++lane) {
@@ -173,8 +176,8 @@ bool planner::serve_from(const std::vector<cpu_set>& items, const rank_list& gro
     }
     if (!matching{needs, items.size()}.meets_all()) return false;
 
-    // Each worker in turn gets its preferred item among the items that leave a solution for the
-    // other workers.
+    // Each worker in turn gets the best item by its preference that still leaves an item for all
+    // others.
     for (std::size_t worker = 0; worker < worker_ranks.size(); ++worker) {
         const std::vector<std::size_t> choices = needs[worker];
         for (const std::size_t choice : choices) {
@@ -183,7 +186,7 @@ bool planner::serve_from(const std::vector<cpu_set>& items, const rank_list& gro
         }
         const std::size_t rank = worker_ranks[worker];
         const cpu_set& item = items[needs[worker].front()];
-        *std::ranges::find(places_[rank].lane_cpus, no_cpu) = item.first();
+        *std::ranges::find(placements_[rank].lane_cpus, no_cpu) = item.first();
         taken_[rank] |= item;
         all_taken_ |= item;
     }
@@ -204,9 +207,9 @@ std::vector<cpu_set> planner::hardware_threads(const cpu_set& cpus) const {
     return items;
 }
 
-/// Sorts the items that a rank may use. First come the items of the rank's own part of the CPUs
-/// that it shares with ranks of the same CPUs; among these the items near the network; among these
-/// the last items first, since programs tend to put their first thread on the first CPU.
+/// Sorts the items that a rank may use by preference. Ranks with the same CPUs divide them: first
+/// come items of the rank's own part, then items near the network. Among equals the last item comes
+/// first, since programs tend to use the first CPU for their first thread.
 std::vector<std::size_t> planner::by_preference(std::size_t rank, const rank_list& group,
                                                 const std::vector<cpu_set>& items,
                                                 std::vector<std::size_t> usable) const {
@@ -220,7 +223,7 @@ std::vector<std::size_t> planner::by_preference(std::size_t rank, const rank_lis
     }
     const std::size_t begin = usable.size() * position / n_alike;
     const std::size_t end = usable.size() * (position + 1) / n_alike;
-    // outside the own part, far from the network, distance from the end
+    // outside the own part, not near the network, distance from the end
     std::vector<std::tuple<bool, bool, std::size_t>> ranking;
     for (std::size_t i = 0; i < usable.size(); ++i)
         ranking.emplace_back(i < begin || i >= end, !is_near_network(items[usable[i]]), items.size() - usable[i]);
@@ -237,37 +240,39 @@ bool planner::is_near_network(const cpu_set& item) const {
 
 void planner::finish(std::size_t rank) {
     const rank_request& request = requests_[rank];
-    rank_place& place = places_[rank];
+    rank_placement& placement = placements_[rank];
     const cpu_set own = request.cpus - taken_[rank];
     const cpu_set without_all_workers = own - all_taken_;
-    place.compute_cpus = !without_all_workers.is_empty() ? without_all_workers : own.is_empty() ? request.cpus : own;
+    placement.compute_cpus = !without_all_workers.is_empty() ? without_all_workers
+                             : own.is_empty()                ? request.cpus
+                                                             : own;
 
-    const bool has_cores = place.lane_cpus.front() != no_cpu && !taken_[rank].is_empty();
+    const bool has_cores = placement.lane_cpus.front() != no_cpu && !taken_[rank].is_empty();
     if (request.idle != idle_policy::automatic)
-        place.idle = request.idle;
+        placement.idle = request.idle;
     else
-        place.idle = has_cores ? idle_policy::reserved : idle_policy::shared;
-    if (place.error) {
-        place.reason = *place.error;
+        placement.idle = has_cores ? idle_policy::reserved : idle_policy::shared;
+    if (placement.error) {
+        placement.reason = *placement.error;
     } else if (has_cores) {
-        place.reason = reserved_text(place, taken_[rank]);
-    } else if (place.lane_cpus.front() != no_cpu) {
-        place.reason = only_cpu_named_text(request);
+        placement.reason = reserved_text(placement, taken_[rank]);
+    } else if (placement.lane_cpus.front() != no_cpu) {
+        placement.reason = only_cpu_named_text(request);
     } else if (wants_no_core(rank)) {
-        place.reason = no_core_wanted_text(request);
-    } else if (place.reason.empty()) {
-        place.reason = too_small_text(request);
-        place.is_warning = true;
+        placement.reason = no_core_wanted_text(request);
+    } else if (placement.reason.empty()) {
+        placement.reason = too_small_text(request);
+        placement.is_warning = true;
     }
     if (!has_cores && request.idle == idle_policy::reserved) {
-        place.reason += "; COMMTASK_IDLE=reserved makes it spin there all the same";
-        place.is_warning = true;
+        placement.reason += "; with COMMTASK_IDLE=reserved it spins there nevertheless";
+        placement.is_warning = true;
     }
 }
 
 } // namespace
 
-std::vector<rank_place> place_ranks(const node_shape& node, std::span<const rank_request> requests) {
+std::vector<rank_placement> place_ranks(const node_shape& node, std::span<const rank_request> requests) {
     return planner{node, requests}.run();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sentences for the reasons of a placement. Each sentence names its CPUs and, where something
-// did not work out, what would work.
+// The texts that explain a placement. Each names its CPUs, and says what would help if something
+// was not possible.
 #include "node/placement_text.hpp"
 
 namespace commtask::detail {
@@ -30,17 +30,18 @@ std::string list_too_short_text(const rank_request& request, const cpu_set& take
     return sentence + "; the list must name another CPU for each lane of each rank on the node, or be auto.";
 }
 
-std::string reserved_text(const rank_place& place, const cpu_set& kept_from_computing) {
+std::string reserved_text(const rank_placement& placement, const cpu_set& kept_from_computing) {
     std::string sentence;
     cpu_set pinned;
-    for (std::size_t lane = 0; lane < place.lane_cpus.size(); ++lane) {
+    for (std::size_t lane = 0; lane < placement.lane_cpus.size(); ++lane) {
         if (lane > 0) sentence += ", ";
-        sentence += "lane " + std::to_string(lane) + " has CPU " + std::to_string(place.lane_cpus[lane]) + " to itself";
-        pinned.insert(place.lane_cpus[lane]);
+        sentence +=
+            "lane " + std::to_string(lane) + " has CPU " + std::to_string(placement.lane_cpus[lane]) + " to itself";
+        pinned.insert(placement.lane_cpus[lane]);
     }
     const cpu_set idle_siblings = kept_from_computing - pinned;
     if (!idle_siblings.is_empty()) sentence += " (" + cpus_text(idle_siblings) + " of the same core stays idle)";
-    return sentence + "; compute threads have " + cpus_text(place.compute_cpus);
+    return sentence + "; compute threads have " + cpus_text(placement.compute_cpus);
 }
 
 std::string only_cpu_named_text(const rank_request& request) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the topology. hwloc's plugins for GPUs are excluded: they open device libraries, which
-// takes up to seconds and is of no use here.
+// Reads the topology through hwloc, without its plugins for GPUs: they open device libraries, which
+// may take seconds.
 #include "node/topology.hpp"
 
 #include <memory>
@@ -24,8 +24,8 @@ bool is_network(hwloc_obj_t device, hwloc_obj_osdev_type_t type) {
     return device->attr != nullptr && device->attr->osdev.type == type;
 }
 
-/// Marks the cores near devices of one type, unless all cores are near. Returns whether there are
-/// such devices.
+/// Marks the cores near devices of one type, unless all cores are near.
+/// @return whether there are such devices
 bool mark_near(hwloc_topology_t topology, hwloc_obj_osdev_type_t type, node_shape& shape) {
     cpu_set all;
     for (const core_shape& core : shape.cores) all |= core.cpus;
@@ -37,7 +37,7 @@ bool mark_near(hwloc_topology_t topology, hwloc_obj_osdev_type_t type, node_shap
         const hwloc_obj_t place = hwloc_get_non_io_ancestor_obj(topology, device);
         if (place == nullptr || place->cpuset == nullptr) continue;
         const cpu_set neighbours{place->cpuset};
-        // a device near every core, or a virtual one, says nothing
+        // a device near every core, or a virtual one, distinguishes no cores
         if (!neighbours.includes(all)) near |= neighbours;
         if (device->name != nullptr) names.emplace_back(device->name);
     }

@@ -6,8 +6,8 @@
 
 #include "base/system.hpp"
 #include "core/comm_queue.hpp"
-#include "core/handed_over.hpp"
 #include "core/lane.hpp"
+#include "core/operation_kind.hpp"
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 
@@ -47,9 +47,9 @@ namespace {
     case task_state::completed: return trace::task_end::completed;
     case task_state::failed: return trace::task_end::failed;
     case task_state::canceled: return trace::task_end::canceled;
-    case task_state::given_up: break;
+    case task_state::abandoned: break;
     }
-    return trace::task_end::given_up;
+    return trace::task_end::abandoned;
 }
 
 } // namespace
@@ -66,7 +66,7 @@ task_trace::task_trace(trace_file& file) noexcept : file_(file), records_(file.r
     }
 }
 
-task_trace::~task_trace() { end(trace::file_state::gave_up); }
+task_trace::~task_trace() { end(trace::file_state::abandoned); }
 
 void task_trace::end(trace::file_state state) noexcept {
     if (std::exchange(is_ended_, true)) return;

@@ -5,7 +5,7 @@
 // counts the signal and wakes the watchdog.
 #include "report/watchdog.hpp"
 
-#include "base/speech.hpp"
+#include "base/log.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -2,7 +2,7 @@
 //
 // Names that other programs chose, in lines of the library's: no name may move the cursor, hide the text before it, or begin
 // a line. What terminals obey is listed here by hand; no terminal is in the test.
-#include "base/speech.hpp"
+#include "base/log.hpp"
 
 #include "base/printable.hpp"
 

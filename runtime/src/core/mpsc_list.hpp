@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks that another thread has marked for a lane: an unbounded stack that links the tasks through
-// themselves. Giving never fails and never waits. The bounded ring (inbox.hpp) cannot promise that,
-// and two lanes that release each other's tasks must not wait for each other. The taker takes all
-// items at once, so no pop can meet a reused head (no ABA problem).
+// An unbounded intrusive list with many producers and one consumer. push() never fails and never
+// waits, unlike a post to the bounded ring (mpsc_ring.hpp). Two lanes that release each other's
+// tasks must not wait for each other. The consumer takes all items at once, so there is no ABA
+// problem.
 #pragma once
 
 #include <atomic>
 
 namespace commtask::detail {
 
-/// Many threads give, one thread takes. `Next` is the member of an item that links it while it is
-/// in here.
+/// `Next` is the member that links an item in this list.
 template <typename Item, Item* Item::* Next>
-class handoff {
+class mpsc_list {
 public:
     /// Any thread.
-    void give(Item* item) noexcept {
+    void push(Item* item) noexcept {
         Item* top = top_.load(std::memory_order_relaxed);
         do {
             item->*Next = top;
-            // seq_cst: partner also of the check that a worker makes before it waits (wakeup.hpp).
+            // seq_cst: also a partner of the check that a worker makes before it waits
+            // (wakeup.hpp).
         } while (!top_.compare_exchange_weak(top, item, std::memory_order_seq_cst, std::memory_order_relaxed));
     }
 
-    /// The taker only.
-    /// @return all items that were given, in the order in which they were given
+    /// The consumer only.
+    /// @return all items, in the order in which they were pushed
     [[nodiscard]] Item* take_all() noexcept {
         if (top_.load(std::memory_order_relaxed) == nullptr) return nullptr;
         Item* item = top_.exchange(nullptr, std::memory_order_acquire);

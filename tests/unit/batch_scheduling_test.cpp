@@ -25,10 +25,10 @@ struct policies {
     std::thread{[&] {
         const sched_param none{};
         if (sched_setscheduler(0, chosen, &none) != 0) return;
-        prefer_short_turns();
+        request_short_time_slices();
         seen.before = sched_getscheduler(0);
         {
-            const gentle_waking scope;
+            const batch_scheduling scope;
             seen.within = sched_getscheduler(0);
         }
         seen.after = sched_getscheduler(0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages are written without allocating, since there are messages when there is no memory, too. A
-// line that is too long is cut; the lists, which are the only long texts, are not written here.
-#include "base/speech.hpp"
+// Messages are written without allocation, since they may report a lack of memory. A message that
+// is too long is cut.
+#include "base/log.hpp"
 
 #include "base/printable.hpp"
 
@@ -13,13 +13,13 @@
 namespace commtask::detail {
 namespace {
 
-std::array<char, 40> beginning{"commtask: "};
+std::array<char, 40> prefix{"commtask: "};
 
 } // namespace
 
-void introduce(int rank) noexcept { std::snprintf(beginning.data(), beginning.size(), "commtask: rank %d: ", rank); }
+void set_log_rank(int rank) noexcept { std::snprintf(prefix.data(), prefix.size(), "commtask: rank %d: ", rank); }
 
-std::string_view opening() noexcept { return beginning.data(); }
+std::string_view log_prefix() noexcept { return prefix.data(); }
 
 void say(const char* format, ...) noexcept {
     std::array<char, 1024> text;
@@ -29,7 +29,7 @@ void say(const char* format, ...) noexcept {
     va_end(arguments);
     std::array<char, 2 * text.size()> shown;
     const std::size_t size = write_printable(text.data(), shown);
-    std::fprintf(stderr, "%s%.*s\n", beginning.data(), static_cast<int>(size), shown.data());
+    std::fprintf(stderr, "%s%.*s\n", prefix.data(), static_cast<int>(size), shown.data());
 }
 
 } // namespace commtask::detail
