@@ -56,7 +56,7 @@ void note_key(MPI_Comm comm, int key) {
 
 /// Whether MPI still has the attribute: it may have been deleted by a call that no wrapper sees.
 [[nodiscard]] bool has_attribute(int key) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     void* value = nullptr;
     int is_there = 0;
     const int code = commtask_real_MPI_Comm_get_attr(MPI_COMM_SELF, key, static_cast<void*>(&value), &is_there);

@@ -220,7 +220,7 @@ int raise(const error_home& home, int code) {
 void hear_fatal_errors() { detail::hear_fatal_errors_of_program(&on_error_of_none); }
 
 MPI_Errhandler own_handler(MPI_Comm comm) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
     if (commtask_real_MPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return MPI_ERRHANDLER_NULL;
     if (!is_inherited(comm, handler)) return handler;

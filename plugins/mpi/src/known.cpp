@@ -71,7 +71,7 @@ template <typename Handle>
 /// Whether MPI itself defines the type; such a type is always committed. Other types become known
 /// in MPI_Type_commit.
 [[nodiscard]] bool is_predefined(MPI_Datatype type) noexcept {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     const progress_section section;
     int n_integers = 0;
     int n_addresses = 0;
@@ -120,7 +120,7 @@ bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept {
     const std::uint64_t key = (key_of(reduction) * odd) ^ key_of(type);
     if (good_reductions.has(key)) return true;
     if (reduction == MPI_OP_NULL || reduction == MPI_REPLACE || reduction == MPI_NO_OP) return false;
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     const progress_section section;
     std::array<long double, 8> nothing{};
     const int code = scope.code_of(MPI_Reduce_local(nothing.data(), &nothing[4], 0, type, reduction));
@@ -146,7 +146,7 @@ bool are_arguments_good(const commtask_op& op) noexcept {
         return (op.send.buffer == MPI_IN_PLACE || is_type_good(op.send.type)) && is_type_good(op.recv.type);
     }
     int rank = MPI_PROC_NULL;
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     if (scope.code_of(MPI_Comm_rank(op.comm, &rank)) != MPI_SUCCESS) return false;
     // MPI ignores a side that is in place or belongs to the root only: its datatype may have any
     // value.

@@ -77,13 +77,13 @@ among::~among() {
 }
 
 bool is_over(MPI_Request request) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     int has_come = 0;
     return commtask_real_MPI_Request_get_status(request, &has_come, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_come != 0;
 }
 
 int poll(MPI_Request& request, MPI_Status& status) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     std::array<MPI_Request, 2> both{request, never()};
     std::array<MPI_Status, 2> statuses{current.empty_status, current.empty_status};
     int are_over = 0;

@@ -39,7 +39,7 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
 /// @return false if there is no memory, or the communicator is invalid: MPI must report it
 [[nodiscard]] inline bool keep_arrays(commtask_op& op, slot& holder) noexcept {
     if (!detail::operation_of(op.kind).has_arrays()) return true;
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     return scope.code_of(detail::copy_arrays(op, holder.arrays)) == MPI_SUCCESS;
 }
 
@@ -118,7 +118,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
 /// is therefore silent, and the caller raises the error on the communicator.
 /// @return whether the request has ended; `code` says how
 [[nodiscard]] inline bool test_quietly(MPI_Request& request, MPI_Status* status, int& code) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     int has_ended = 0;
     code = scope.code_of(commtask_real_MPI_Test(&request, &has_ended, status));
     return code != MPI_SUCCESS || has_ended != 0;

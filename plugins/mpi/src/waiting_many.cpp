@@ -133,7 +133,7 @@ private:
     int refusal = MPI_SUCCESS; // a handle is invalid
     bool has_failed = false;
     const auto is_over = [&](int index) {
-        const detail::errors_come_back scope;
+        const detail::errors_return scope;
         int n_ended = 0;
         int which = 0;
         MPI_Status status = statuses.copy_of(index);
@@ -297,7 +297,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
         if (!look_at_natives(all, which, how, failed)) *flag = 0;
         if (failed < count) return one_has_failed(all, failed, how, status_array{statuses});
         if (*flag != 0) {
-            const detail::errors_come_back scope; // one handler call reports all errors
+            const detail::errors_return scope; // one handler call reports all errors
             code = scope.code_of(commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(),
                                                            flag, statuses_of_natives.data()));
         }
@@ -420,7 +420,7 @@ namespace {
         }
         int n_of_them = 0;
         const int code = inside<progress_section>([&] {
-            const detail::errors_come_back scope; // one handler call reports all errors
+            const detail::errors_return scope; // one handler call reports all errors
             return scope.code_of(commtask_real_MPI_Testsome(n_natives, all.natives().data(), &n_of_them, ended.data(),
                                                             their_statuses.data()));
         });

@@ -49,7 +49,7 @@ void attend(const window& which, int change) {
 }
 
 [[nodiscard]] int count_ranks(MPI_Win handle) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     const progress_section section;
     MPI_Group group = MPI_GROUP_NULL;
     int n_ranks = 0;

@@ -18,7 +18,7 @@ int run_own(const commtask_op& op, commtask_status& status) noexcept {
 }
 
 int refuse_failed(int error, const char* what) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(error, text.data(), &length);

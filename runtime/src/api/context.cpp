@@ -121,7 +121,7 @@ mpi_comms::find_peers_function context::peer_finder() const {
 /// The first lane of the node leader listens for announcements.
 void context::start_announcing() {
     if (far_places_.empty()) return;
-    const errors_come_back scope;
+    const errors_return scope;
     for (std::size_t lane = 0; lane < ringers_.size(); ++lane) {
         const bool listens = lane == 0 && bells_->am_leader();
         ringers_[lane].announce_by(std::make_unique<announcements>(start_.announcing_comm, start_.number, far_places_,
@@ -253,7 +253,7 @@ context::~context() {
     plans_.forget_all();
     listeners_.forget_all(has_given_up_);
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
-    const errors_come_back scope;
+    const errors_return scope;
     // deleting the attribute here must not look like MPI_Finalize
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID);
     MPI_Comm_delete_attr(MPI_COMM_SELF, keyval);
@@ -317,7 +317,7 @@ void context::print_stats(drained how) noexcept {
 /// After tasks were given up, each rank prints its own table: MPI may be unable to carry messages,
 /// and the other ranks must not wait for this one.
 std::string context::stats_table(drained how) {
-    const errors_come_back scope;
+    const errors_return scope;
     gathered_stats found;
     std::vector<lane_stats> mine;
     for (const auto& each : statistics_) {

@@ -120,7 +120,7 @@ using choice = mpi_error_handling::choice;
 [[nodiscard]] choice choice_of(const commtask_op* op, bool comm_is_bad) noexcept {
     const bool has_comm = op != nullptr && !comm_is_bad && op->comm != MPI_COMM_NULL;
     const MPI_Comm comm = has_comm ? op->comm : MPI_COMM_WORLD;
-    const errors_come_back scope;
+    const errors_return scope;
     if (op != nullptr && operation_of(op->kind).takes_file) return {handler_of(file_of(*op)), comm};
     context* const runtime = context::running();
     if (op != nullptr && operation_of(op->kind).takes_window && runtime != nullptr) {
@@ -218,7 +218,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 /// "rank 1: recv of 1 MPI_INT from rank 0, tag 7, halo, created at halo.c:50, failed: it has room
 /// for 4 bytes and got 16: ..."
 [[nodiscard]] std::string failure_text(const task& which) {
-    const errors_come_back scope;
+    const errors_return scope;
     const transport& below = which.queue->served_by->engine.below();
     std::string text = std::string{rank_text()} + below.describe(which) + ", failed: ";
     const bool is_cut = which.result.error_class == MPI_ERR_TRUNCATE;
@@ -291,7 +291,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
     try {
         const std::string reason = last_sentence();
         context* const runtime = context::running();
-        const errors_come_back scope;
+        const errors_return scope;
         bool may_ask_mpi = false;
         if (runtime != nullptr) {
             may_ask_mpi = runtime->thread_level() == MPI_THREAD_MULTIPLE || in_progress_call();

@@ -69,7 +69,7 @@ void add_arrays(lists& to, const names_of_arrays& names, const commtask_op& op, 
     if (kind.has_dests) add<int>(all, "dests", op.dests, n.send = op.peer);
     if (kind.has_sources) add<int>(all, "sources", op.sources, n.recv = op.source);
     if (!kind.has_arrays()) return all;
-    const errors_come_back scope;
+    const errors_return scope;
     // the run will report the error
     if (!kind.has_dests && find_used_lengths(op, n) != MPI_SUCCESS) n = {};
     if (kind.has_send_arrays()) {

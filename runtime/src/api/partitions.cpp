@@ -24,7 +24,7 @@ struct type_layout {
 
 /// On a progress thread.
 [[nodiscard]] type_layout ask_layout(MPI_Datatype type) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     type_layout asked;
     MPI_Count lower = 0;
     asked.mpi_code = errors.code_of(MPI_Type_size_x(type, &asked.bytes));

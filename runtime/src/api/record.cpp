@@ -118,7 +118,7 @@ struct end_of_thread {
 
 /// Makes a sentence of MPI's error for a member that MPI cannot make.
 [[nodiscard]] int refuse_member(const plan_member& member, int mpi_code) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     int error_class = MPI_SUCCESS;

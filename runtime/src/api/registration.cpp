@@ -24,7 +24,7 @@ namespace {
                       "the info of comm has a " COMMTASK_LANE_KEY " that is no lane of this process: a number from 0, "
                       "below COMMTASK_LANES, or thread, is meant");
     }
-    const errors_come_back scope;
+    const errors_return scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(mpi_code, text.data(), &length);

@@ -222,7 +222,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
 /// Collective.
 /// @throws std::bad_alloc  on this rank, or on all
 [[nodiscard]] rank_place collective_find_place(const config& settings, const cpu_set& cpus) {
-    const errors_come_back scope;
+    const errors_return scope;
     node_map map = collective_map_node(MPI_COMM_WORLD, settings, cpus);
     if (map.failure && settings.verbose >= 1) {
         say("warning: %s; the worker shares its core", map.failure->c_str());
@@ -234,7 +234,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
 /// take part.
 [[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings, const rank_place& mine) {
     if (settings.node_doorbells == doorbell_use::off) return nullptr;
-    const errors_come_back scope;
+    const errors_return scope;
     const bool has_core = mine.idle == idle_policy::reserved;
     opened_segment found = collective_open_segment({.wants = settings.node_doorbells == doorbell_use::on || !has_core,
                                                     .has_core = has_core,
@@ -250,7 +250,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
 /// messages are not announced
 [[nodiscard]] std::vector<far_place> collective_find_leaders(const config& settings, const node_segment* node) {
     if (settings.node_announce_bytes == 0) return {};
-    const errors_come_back scope;
+    const errors_return scope;
     int n_ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     std::vector<far_place> world;
@@ -274,7 +274,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
 
 /// Compares the clocks, and makes a number that identifies this run.
 [[nodiscard]] std::pair<std::optional<clock_comparison>, std::uint64_t> collective_begin_run(MPI_Comm comm) {
-    const errors_come_back scope;
+    const errors_return scope;
     std::uint64_t run = now_ns() ^ (static_cast<std::uint64_t>(getpid()) << 40U);
     if (MPI_Bcast(&run, 1, MPI_UINT64_T, 0, comm) != MPI_SUCCESS) return {};
     return {collective_compare_clocks(comm), run};

@@ -187,7 +187,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
         int code = MPI_SUCCESS;
         int error_class = MPI_SUCCESS;
         {
-            const errors_come_back errors;
+            const errors_return errors;
             const traced_call shown{op};
             code = errors.code_of(call_one_sided(op));
             if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);

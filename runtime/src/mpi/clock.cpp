@@ -135,7 +135,7 @@ std::optional<clock_comparison> collective_compare_clocks(MPI_Comm comm) {
 }
 
 std::optional<clock_comparison> compare_clocks_at_end(MPI_Comm comm, int session, std::uint64_t patience_ns) {
-    const errors_come_back scope;
+    const errors_return scope;
     constexpr int most_sessions = 16000; // MPI guarantees tags up to 32767
     const int tag = 2 + 2 * (session % most_sessions);
     int me = 0;

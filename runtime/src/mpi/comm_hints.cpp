@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    const errors_come_back scope_;
+    const errors_return scope_;
     MPI_Info info_ = MPI_INFO_NULL;
     std::array<char, 16> text_{};
 };

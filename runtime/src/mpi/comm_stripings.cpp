@@ -14,7 +14,7 @@
 namespace commtask::detail {
 
 int mpi_comms::stripe_by_thread(comm_queue& home) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     if (home.striping() != nullptr) return MPI_SUCCESS; // two threads have asked for striping
     try {
         const std::size_t n_lanes = lanes_.n_at_work();
@@ -53,7 +53,7 @@ int mpi_comms::stripe_by_thread(comm_queue& home) noexcept {
 
 int mpi_comms::stripe_by_message(comm_queue& home, const std::vector<MPI_Comm>& duplicates,
                                  message_promises promised) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     int my_rank = 0;
     if (const int code = scope.code_of(MPI_Comm_rank(home.comm, &my_rank)); code != MPI_SUCCESS) return code;
     try {
@@ -90,7 +90,7 @@ void mpi_comms::end_striping(comm_queue& home) noexcept {
     const comm_striping* const ended = home.striping();
     if (ended == nullptr) return;
     home.set_striping(nullptr);
-    const errors_come_back scope;
+    const errors_return scope;
     for (comm_queue* each : ended->over()) {
         if (each == &home) continue;
         if (ended->is_by_thread()) {

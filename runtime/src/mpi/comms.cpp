@@ -76,7 +76,7 @@ mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<
                      find_peers_function find_peers)
     : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1), start_lane_(std::move(start_lane)),
       find_peers_(std::move(find_peers)), closed_(lanes.size()) {
-    const errors_come_back scope;
+    const errors_return scope;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &mpi_comms::on_free, &keyval_, this);
     void* bound = nullptr;
     int is_set = 0;
@@ -87,7 +87,7 @@ mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<
 }
 
 mpi_comms::~mpi_comms() {
-    const errors_come_back scope;
+    const errors_return scope;
     is_ending_ = true; // ~mpi_error_handling() restores the error handlers
     for (const auto& [comm, queue] : open_) {
         if (can_be_freed(comm)) MPI_Comm_delete_attr(comm, keyval_);
@@ -138,7 +138,7 @@ std::size_t mpi_comms::next_lane(MPI_Comm comm) noexcept {
 }
 
 int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
-    const errors_come_back scope;
+    const errors_return scope;
     int is_intercommunicator = 0;
     int n_peers = 0;
     int code = scope.code_of(MPI_Comm_test_inter(comm, &is_intercommunicator));

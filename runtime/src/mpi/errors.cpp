@@ -34,7 +34,7 @@ struct handler_table {
     // Atomic: the next commtask_init writes them, perhaps beside a thread that an earlier context
     // has abandoned inside MPI.
     std::atomic<bool> may_call_mpi{false};         ///< The library's handler may call MPI.
-    std::atomic<bool> codes_get_lost{false};       ///< MPI returns MPI_SUCCESS after a function.
+    std::atomic<bool> handlers_lose_codes{false};  ///< MPI returns MPI_SUCCESS after a function.
     std::atomic<bool> statuses_lack_errors{false}; ///< The statuses of persistent requests.
     /// If set, errors that would end the program go to this function.
     std::atomic<fatal_error_function*> of_program{nullptr};
@@ -110,27 +110,27 @@ void on_error(MPI_Comm* comm, int* code, ...) {
 
 } // namespace
 
-errors_come_back::errors_come_back() noexcept : outer_(std::exchange(kept_code, MPI_SUCCESS)) { ++quiet_depth; }
+errors_return::errors_return() noexcept : outer_(std::exchange(kept_code, MPI_SUCCESS)) { ++quiet_depth; }
 
-errors_come_back::~errors_come_back() {
+errors_return::~errors_return() {
     --quiet_depth;
     kept_code = outer_;
 }
 
-int errors_come_back::code_of(int code) const noexcept {
+int errors_return::code_of(int code) const noexcept {
     const int kept = std::exchange(kept_code, MPI_SUCCESS);
-    return code == MPI_SUCCESS && handlers().codes_get_lost.load(std::memory_order_relaxed) ? kept : code;
+    return code == MPI_SUCCESS && handlers().handlers_lose_codes.load(std::memory_order_relaxed) ? kept : code;
 }
 
 mpi_error_handling::mpi_error_handling() {
-    const errors_come_back scope;
+    const errors_return scope;
     handler_table& table = handlers();
     if (table.ours == MPI_ERRHANDLER_NULL) MPI_Comm_create_errhandler(&on_error, &table.ours);
 #if defined(MPICH_VERSION)
     int thread_level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&thread_level);
     table.may_call_mpi.store(thread_level < MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
-    table.codes_get_lost.store(returns_success_after_functions(mpi_at_run_time()), std::memory_order_relaxed);
+    table.handlers_lose_codes.store(returns_success_after_functions(mpi_at_run_time()), std::memory_order_relaxed);
     table.statuses_lack_errors.store(forgets_errors_of_persistent_requests(mpi_at_run_time()),
                                      std::memory_order_relaxed);
 #else
@@ -142,7 +142,9 @@ mpi_error_handling::mpi_error_handling() {
 
 MPI_Errhandler mpi_error_handling::returning_fatal() noexcept { return handlers().ours; }
 bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || in_progress_call(); }
-bool mpi_error_handling::codes_get_lost() noexcept { return handlers().codes_get_lost.load(std::memory_order_relaxed); }
+bool mpi_error_handling::handlers_lose_codes() noexcept {
+    return handlers().handlers_lose_codes.load(std::memory_order_relaxed);
+}
 bool mpi_error_handling::statuses_lack_errors() noexcept {
     return handlers().statuses_lack_errors.load(std::memory_order_relaxed);
 }
@@ -156,7 +158,7 @@ void mpi_error_handling::keep(int code) noexcept {
 }
 
 int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
 #if defined(MPICH_VERSION)
     // MPI_COMM_SELF follows MPI_COMM_WORLD's handler until the program sets its own, and later
     // versions of MPICH raise errors without a communicator there. With the library's handler in
@@ -179,7 +181,7 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
 }
 
 mpi_error_handling::choice mpi_error_handling::choice_for(MPI_Comm comm) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     const error_handler own = own_handler(comm);
     if (own != error_handler::fatal || !follows_world(comm)) return {own, comm};
     return {own_handler(MPI_COMM_WORLD), MPI_COMM_WORLD};
@@ -192,7 +194,7 @@ void mpi_error_handling::forget(MPI_Comm comm) noexcept {
 }
 
 mpi_error_handling::~mpi_error_handling() {
-    const errors_come_back scope;
+    const errors_return scope;
     handler_table& table = handlers();
     std::unordered_set<MPI_Comm> taken_over;
     {

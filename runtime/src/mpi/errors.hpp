@@ -18,12 +18,12 @@ namespace commtask::detail {
 /// during progress calls. The calls are made in the floating-point modes of the reductions in
 /// flight. MPICH from 4.3 on returns MPI_SUCCESS once a handler that is a function has returned:
 /// there the handler keeps the code.
-class errors_come_back {
+class errors_return {
 public:
-    errors_come_back() noexcept;
-    errors_come_back(const errors_come_back&) = delete;
-    errors_come_back& operator=(const errors_come_back&) = delete;
-    ~errors_come_back();
+    errors_return() noexcept;
+    errors_return(const errors_return&) = delete;
+    errors_return& operator=(const errors_return&) = delete;
+    ~errors_return();
 
     /// @return the code of the call that returned `code`: the first error since the last call of
     /// this function
@@ -50,8 +50,8 @@ public:
     [[nodiscard]] static bool is_quiet() noexcept;
 
     /// Whether this MPI returns MPI_SUCCESS after a handler that is a function. Then only
-    /// errors_come_back, and the status of a request, have the code.
-    [[nodiscard]] static bool codes_get_lost() noexcept;
+    /// errors_return, and the status of a request, have the code.
+    [[nodiscard]] static bool handlers_lose_codes() noexcept;
 
     /// Whether MPI_Testsome reports that a persistent request failed, but not which one: its status
     /// has no error.

@@ -12,9 +12,9 @@ namespace commtask::detail {
 namespace {
 
 /// During its lifetime an error of the file fails the task, and does not end the program.
-class file_errors_come_back {
+class file_errors_return {
 public:
-    explicit file_errors_come_back(MPI_File file) noexcept : file_(file) {
+    explicit file_errors_return(MPI_File file) noexcept : file_(file) {
         if (MPI_File_get_errhandler(file, &before_) != MPI_SUCCESS) return;
         if (before_ == MPI_ERRORS_ARE_FATAL) {
             MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
@@ -22,9 +22,9 @@ public:
             MPI_Errhandler_free(&before_); // frees our reference only
         }
     }
-    file_errors_come_back(const file_errors_come_back&) = delete;
-    file_errors_come_back& operator=(const file_errors_come_back&) = delete;
-    ~file_errors_come_back() {
+    file_errors_return(const file_errors_return&) = delete;
+    file_errors_return& operator=(const file_errors_return&) = delete;
+    ~file_errors_return() {
         if (before_ == MPI_ERRORS_ARE_FATAL) MPI_File_set_errhandler(file_, MPI_ERRORS_ARE_FATAL);
     }
 
@@ -38,7 +38,7 @@ private:
 int start_file(const commtask_op& op, started_requests& started) noexcept {
     MPI_Request* const request = &started.requests[0];
     MPI_File const file = file_of(op);
-    const file_errors_come_back scope{file};
+    const file_errors_return scope{file};
     void* const to = const_cast<void*>(op.recv.buffer);
     const void* const from = op.send.buffer;
     const one_count nr{op.recv.count};

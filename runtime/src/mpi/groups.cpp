@@ -12,7 +12,7 @@
 namespace commtask::detail {
 
 bool read_ranks_in(MPI_Comm comm, MPI_Group group, std::vector<int>& ranks) {
-    const errors_come_back scope;
+    const errors_return scope;
     own_group all;
     int n_ranks = 0;
     if (scope.code_of(MPI_Comm_group(comm, &all.group)) != MPI_SUCCESS ||

@@ -107,7 +107,7 @@ kept_type* kept_handles::keep_type(MPI_Datatype type) noexcept {
         const std::lock_guard guard{lock_};
         if (kept_type* const known = take_known(type)) return known;
     }
-    const errors_come_back errors;
+    const errors_return errors;
     MPI_Datatype reference = MPI_DATATYPE_NULL;
     if (errors.code_of(MPI_Type_contiguous(1, type, &reference)) != MPI_SUCCESS) return nullptr;
     kept_type* made = nullptr;
@@ -139,7 +139,7 @@ void kept_handles::drop_type(kept_type& kept) noexcept {
         reference = kept.reference;
         kept.next = std::exchange(unused_, &kept);
     }
-    const errors_come_back errors;
+    const errors_return errors;
     MPI_Type_free(&reference);
 }
 
@@ -152,7 +152,7 @@ void kept_handles::keep_comm(comm_queue& queue) noexcept {
         const std::lock_guard guard{lock_of_references};
         if (queue.has_reference) return;
     }
-    const errors_come_back errors;
+    const errors_return errors;
     MPI_Request made = MPI_REQUEST_NULL;
     if (errors.code_of(MPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, queue.comm, &made)) != MPI_SUCCESS) return;
     {
@@ -180,7 +180,7 @@ void kept_handles::drop_comm(comm_queue& queue) noexcept {
         std::swap(queue.reference, reference);
         is_freed = std::exchange(queue.is_freed, false);
     }
-    const errors_come_back errors;
+    const errors_return errors;
     // If the program has freed the communicator, MPICH frees it now, and closes its queue.
     MPI_Request_free(&reference);
     if (is_freed) queue.owner->close_freed(queue);

@@ -40,7 +40,7 @@ void mpi_transport::show_messages(const commtask_op& op, message_visitor& visito
         MPI_Count element = 0;
         return count > 0 && MPI_Type_size_x(type, &element) == MPI_SUCCESS ? element * count : 0;
     };
-    const errors_come_back errors;
+    const errors_return errors;
     const operation_traits& kind = operation_of(kind_of(op));
     if (!kind.has_dests) {
         const bool receives = kind.has_recv_side && (kind.has_source || kind.takes_message);
@@ -68,7 +68,7 @@ std::size_t mpi_transport::count_requests(const commtask_op& op) noexcept {
 start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     start_gathered();
     const commtask_op& op = which.op;
-    const errors_come_back errors;
+    const errors_return errors;
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     std::uint32_t n_receives = 0;
     const std::size_t first = requests_.size();
@@ -112,7 +112,7 @@ start_result mpi_transport::start_many(task& which, bool holds) noexcept {
 
 /// A persistent request for each message, in the order of start_many().
 int mpi_transport::make_many(const commtask_op& op, kept_requests& kept) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     if (!kept.make_room(count_requests(op))) return MPI_ERR_NO_MEM;
     const auto add = [&](int refused, MPI_Request request) {
         refused = code_with_request(errors.code_of(refused), request);
@@ -158,7 +158,7 @@ void mpi_transport::withdraw_many(const task& which) noexcept {
 /// Gives the queued receives to MPI. @return an MPI error code; the requests of receives that MPI
 /// did not take stay null
 int mpi_transport::start_held_receives(const task& which) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     std::uint32_t part = 0;
     return visit_messages(which.op, true, [&](const one_message& from) {
         const auto is_it = [&](const started_part& each) { return each.of == &which && each.part == part; };

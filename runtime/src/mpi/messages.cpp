@@ -25,7 +25,7 @@ namespace {
 [[nodiscard]] int start_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
                              MPI_Request* request) noexcept {
     const one_count n{count};
-    const errors_come_back errors;
+    const errors_return errors;
     return errors.code_of(
         COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request));
 }
@@ -129,7 +129,7 @@ bool is_to_itself(const commtask_op& op) noexcept {
 
 int start_held_receive(const commtask_op& op, MPI_Request* request) noexcept {
     const one_count n{op.recv.count};
-    const errors_come_back errors;
+    const errors_return errors;
     return errors.code_of(COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type,
                                             op.source, op.recv_tag, op.comm, request));
 }

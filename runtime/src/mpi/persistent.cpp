@@ -42,7 +42,7 @@ namespace {
 }
 
 void free_requests(kept_requests& kept) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     for (std::uint32_t i = 0; i < kept.count; ++i) {
         if (kept.first()[i] != MPI_REQUEST_NULL) MPI_Request_free(&kept.first()[i]);
     }
@@ -53,7 +53,7 @@ void free_requests(kept_requests& kept) noexcept {
 [[nodiscard]] int make_few(const commtask_op& op, kept_requests& kept) noexcept {
     const bool receives = op.kind == COMMTASK_OP_RECV || op.kind == COMMTASK_OP_SENDRECV;
     const bool sends = op.kind != COMMTASK_OP_RECV;
-    const errors_come_back errors;
+    const errors_return errors;
     const auto make = [&](int (*how)(const commtask_op&, MPI_Request*)) {
         MPI_Request made = MPI_REQUEST_NULL;
         int code = errors.code_of(how(op, &made));
@@ -122,7 +122,7 @@ int mpi_transport::prepare(plan_member& recorded) noexcept {
         static_cast<void>(requests_for(recorded, error));
         return error;
     }
-    const errors_come_back errors;
+    const errors_return errors;
     const operation_traits& kind = operation_of(recorded.op.kind);
     if (kind.counts == count_shape::typed_arrays) return MPI_SUCCESS;
     for (const commtask_side* const side : {&recorded.op.send, &recorded.op.recv}) {
@@ -176,7 +176,7 @@ void mpi_transport::start_gathered() noexcept {
     if (n_gathered_ == 0) return;
     const std::size_t count = std::exchange(n_gathered_, 0);
     const std::size_t first = requests_.size() - count;
-    const errors_come_back errors;
+    const errors_return errors;
     const int code = errors.code_of(MPI_Startall(static_cast<int>(count), &requests_[first]));
     if (code != MPI_SUCCESS) note_not_started(first, code);
 }
@@ -185,7 +185,7 @@ void mpi_transport::start_gathered() noexcept {
 /// and so tests as complete at once. A request that is complete by now is taken for one that was
 /// not started: one failure too many in a run that has failed.
 void mpi_transport::note_not_started(std::size_t first, int error) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     for (std::size_t i = first; i < requests_.size(); ++i) {
         int is_over = 0;
         const int code = errors.code_of(MPI_Test(&requests_[i], &is_over, MPI_STATUS_IGNORE));

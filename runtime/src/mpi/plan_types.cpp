@@ -105,7 +105,7 @@ private:
 
 /// MPI checks it only for a datatype that is to be sent: here to MPI_PROC_NULL, in a request that
 /// is never started.
-[[nodiscard]] bool is_committed(MPI_Datatype type, const errors_come_back& errors) noexcept {
+[[nodiscard]] bool is_committed(MPI_Datatype type, const errors_return& errors) noexcept {
     const char nothing = 0;
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = errors.code_of(MPI_Send_init(&nothing, 1, type, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request));
@@ -118,7 +118,7 @@ private:
 /// @throws std::bad_alloc
 [[nodiscard]] int keep(plan_types& into, MPI_Datatype& type) {
     if (!may_be_made(type)) return MPI_SUCCESS;
-    const errors_come_back errors;
+    const errors_return errors;
     type_shape shape;
     if (const int code = errors.code_of(ask_shape(type, shape)); code != MPI_SUCCESS) return code;
     if (shape.is_mpis() || !is_committed(type, errors)) return MPI_SUCCESS;
@@ -173,7 +173,7 @@ int keep_types(plan_types& into, plan_member& member) noexcept {
 }
 
 void free_types(plan_types& of) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     for (MPI_Datatype& each : of.duplicates) {
         if (each != MPI_DATATYPE_NULL) MPI_Type_free(&each);
     }
@@ -183,7 +183,7 @@ void free_types(plan_types& of) noexcept {
 bool are_same_types(MPI_Datatype one, MPI_Datatype other) {
     if (one == other) return true;
     if (!is_type(one) || !is_type(other) || !(may_be_made(one) || may_be_made(other))) return false;
-    const errors_come_back errors;
+    const errors_return errors;
     const type_parts ones{one};
     if (ones.is_duplicate()) return are_same_types(ones.types.front(), other);
     const type_parts others{other};

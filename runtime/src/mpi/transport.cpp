@@ -36,7 +36,7 @@ mpi_transport::mpi_transport(std::size_t test_window)
 
 mpi_transport::~mpi_transport() {
     if (never_ == MPI_REQUEST_NULL) return;
-    const errors_come_back errors;
+    const errors_return errors;
     MPI_Grequest_complete(never_);
     MPI_Request_free(&never_);
 }
@@ -141,9 +141,9 @@ start_result mpi_transport::start(task& which) noexcept {
     }
     if (kind.has_dests) return start_many(which, started.holds_receive);
     start_gathered();
-    const errors_come_back errors;
+    const errors_return errors;
     int code = errors.code_of(start_operation(which, started));
-    const bool may_lack_requests = mpi_error_handling::codes_get_lost() && !started.holds_receive;
+    const bool may_lack_requests = mpi_error_handling::handlers_lose_codes() && !started.holds_receive;
     if (may_lack_requests && drop_nulls(started) && code == MPI_SUCCESS) code = MPI_ERR_OTHER;
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (code != MPI_SUCCESS) take_error(which, code);
@@ -211,7 +211,7 @@ void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
 void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
     if (must_test_one_by_one(first, count)) return test_one_by_one(first, count, sink);
     int n_ended = 0;
-    const errors_come_back errors;
+    const errors_return errors;
     // With statuses even if no caller reads them: without statuses MPI_ERR_IN_STATUS would not say
     // which request failed.
     const int code = errors.code_of(
@@ -224,7 +224,7 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
     // MPI_UNDEFINED: all requests are null, of receives queued behind a probe.
     if (n_ended != MPI_UNDEFINED) has_made_progress_ = true;
     if (n_ended == MPI_UNDEFINED || n_ended <= 0) return;
-    const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
+    const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::handlers_lose_codes();
     const std::span<ended_request> ended{ended_.data(), static_cast<std::size_t>(n_ended)};
     for (std::size_t i = 0; i < ended.size(); ++i) {
         ended[i] = {indices_[i], {}, &statuses_[i]};
@@ -247,7 +247,7 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
         MPI_Status& status = statuses_[n_ended];
         status = MPI_Status{};
         status.MPI_ERROR = MPI_SUCCESS;
-        const errors_come_back errors;
+        const errors_return errors;
         const int code = errors.code_of(MPI_Testall(1, &request, &has_ended, &status));
         has_made_progress_ = true;
         if (code == MPI_SUCCESS && has_ended == 0) continue;
@@ -323,7 +323,7 @@ void mpi_transport::step_ended(started_part ended, const MPI_Status& status, int
     const bool is_well = which.result.error == 0 && !which.result.is_canceled;
     const bool goes_on = is_well && which.run.open_parts > 1 && start_next(which);
     if (is_well && which.run.open_parts == 1) {
-        const errors_come_back errors;
+        const errors_return errors;
         if (const int code = errors.code_of(end_steps(which.op)); code != MPI_SUCCESS) take_error(which, code);
     }
     if (!goes_on) which.run.open_parts = 1; // the steps after a failed step never begin
@@ -335,7 +335,7 @@ bool mpi_transport::start_next(task& which) noexcept {
     MPI_Request next = MPI_REQUEST_NULL;
     int code = MPI_ERR_NO_MEM;
     if (has_room_for_requests(which.op)) {
-        const errors_come_back errors;
+        const errors_return errors;
         code = errors.code_of(start_next_step(which.op, &next));
         if (code == MPI_SUCCESS && next == MPI_REQUEST_NULL) code = MPI_ERR_OTHER;
     }
@@ -369,7 +369,7 @@ void mpi_transport::poll_alone(completion_sink& sink) noexcept {
         std::memcpy(static_cast<void*>(&request), each->mpi_status, sizeof request);
         int has_ended = 0;
         MPI_Status status{};
-        const errors_come_back errors;
+        const errors_return errors;
         const int code = errors.code_of(MPI_Test(&request, &has_ended, &status));
         has_made_progress_ = true;
         if (code == MPI_SUCCESS && has_ended == 0) continue;
@@ -392,7 +392,7 @@ void mpi_transport::poll_threads(completion_sink& sink) noexcept {
 /// A probe for a message would not do: MPICH makes no further progress if it searches only in this
 /// process, or finds a message.
 void mpi_transport::make_progress() noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     if (never_ == MPI_REQUEST_NULL) {
         MPI_Grequest_start([](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; },
                            [](void* /*state*/) { return MPI_SUCCESS; },
@@ -485,7 +485,7 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
 }
 
 std::int64_t mpi_transport::given_bytes(const commtask_op& op) const noexcept {
-    const errors_come_back errors; // of an invalid datatype: the start reports it
+    const errors_return errors; // of an invalid datatype: the start reports it
     return payload_bytes(op);
 }
 

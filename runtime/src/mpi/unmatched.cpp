@@ -86,7 +86,7 @@ mpi_transport::unmatched_look mpi_transport::look_at_unmatched(task& which, cons
 bool mpi_transport::look_for_message(task& which) noexcept {
     int is_there = 0;
     MPI_Status status{};
-    const errors_come_back errors;
+    const errors_return errors;
     const int code = errors.code_of(MPI_Improbe(which.op.source, which.op.recv_tag, which.op.comm, &is_there,
                                                 static_cast<MPI_Message*>(which.op.result), &status));
     if (code != MPI_SUCCESS) {

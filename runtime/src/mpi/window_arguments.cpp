@@ -21,7 +21,7 @@ namespace {
 /// Whether a byte of the access lies outside of the window's part. False if MPI does not know the
 /// datatype: MPI reports that at the start.
 [[nodiscard]] bool reaches_outside(const commtask_side& there, const window_part& part) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     MPI_Count bound = 0;
     MPI_Count extent = 0;
     MPI_Count true_bound = 0;
@@ -64,7 +64,7 @@ namespace {
 [[nodiscard]] MPI_Count data_bytes(const commtask_side& side, bool may_ask_mpi) noexcept {
     MPI_Count element = basic_bytes(side.type);
     if (element == 0) {
-        const errors_come_back scope;
+        const errors_return scope;
         if (!may_ask_mpi || scope.code_of(MPI_Type_size_x(side.type, &element)) != MPI_SUCCESS || element < 0)
             return -1;
     }

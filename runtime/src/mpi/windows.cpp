@@ -57,7 +57,7 @@ void free_handler(MPI_Errhandler handler) noexcept {
 
 mpi_windows::~mpi_windows() {
     if (keyval_ == MPI_KEYVAL_INVALID) return;
-    const errors_come_back scope;
+    const errors_return scope;
     for (const auto& each : open_) {
         closing_ = each->handle;
         MPI_Win_delete_attr(each->handle, keyval_);
@@ -78,7 +78,7 @@ std::shared_ptr<const served_window> mpi_windows::find_by_channel(MPI_Comm chann
 }
 
 int mpi_windows::open(served_window& made, window_part& mine, std::string& why) {
-    const errors_come_back scope;
+    const errors_return scope;
     if (keyval_ == MPI_KEYVAL_INVALID) {
         const int code = MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, &mpi_windows::on_free, &keyval_, this);
         if (code != MPI_SUCCESS) return code;
@@ -107,7 +107,7 @@ int mpi_windows::open(served_window& made, window_part& mine, std::string& why) 
 }
 
 int mpi_windows::close(const served_window& opened) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     closing_ = opened.handle;
     MPI_Win_delete_attr(opened.handle, keyval_);
     closing_ = MPI_WIN_NULL;
