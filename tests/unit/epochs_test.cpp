@@ -37,7 +37,7 @@ protected:
     }
     static commtask_op complete() { return commtask_op_win_complete(MPI_WIN_NULL); }
 
-    epoch_book book_;
+    epoch_log book_;
     const std::string name_ = "halos";
 
 private:
@@ -46,9 +46,9 @@ private:
 
 TEST_F(Book, ForgetsAnEpochWhoseBeginIsDropped) {
     const std::uint64_t begin = ticket_for(lock(3));
-    EXPECT_STREQ(book_.what_is_open(), "win_unlock");
+    EXPECT_STREQ(book_.missing_operation(), "win_unlock");
     book_.was_dropped(begin);
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    EXPECT_EQ(book_.missing_operation(), nullptr);
     EXPECT_FALSE(may_come(put(3)));
     EXPECT_TRUE(may_come(lock(3)));
 }
@@ -56,16 +56,16 @@ TEST_F(Book, ForgetsAnEpochWhoseBeginIsDropped) {
 TEST_F(Book, HasAnEpochStillOpenWhoseEndIsDropped) {
     EXPECT_TRUE(may_come(lock(1)));
     book_.was_dropped(ticket_for(unlock(1)));
-    EXPECT_STREQ(book_.what_is_open(), "win_unlock");
+    EXPECT_STREQ(book_.missing_operation(), "win_unlock");
     EXPECT_TRUE(may_come(put(1)));
     EXPECT_TRUE(may_come(unlock(1)));
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    EXPECT_EQ(book_.missing_operation(), nullptr);
 }
 
 TEST_F(Book, ForgetsTheOnlyOperationBetweenTwoFences) {
     EXPECT_TRUE(may_come(fence()));
     book_.was_dropped(ticket_for(put(0)));
-    EXPECT_EQ(book_.what_is_open(), nullptr); // as after a fence that nobody has used
+    EXPECT_EQ(book_.missing_operation(), nullptr); // as after a fence that nobody has used
     EXPECT_TRUE(may_come(lock(0)));
 }
 
@@ -77,9 +77,9 @@ TEST_F(Book, TellsWhatCameLaterAgainWithoutWhatWasDropped) {
     book_.was_dropped(end);
     EXPECT_TRUE(may_come(put(1))); // both are locked now
     EXPECT_TRUE(may_come(unlock(2)));
-    EXPECT_STREQ(book_.what_is_open(), "win_unlock");
+    EXPECT_STREQ(book_.missing_operation(), "win_unlock");
     EXPECT_TRUE(may_come(unlock(1)));
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    EXPECT_EQ(book_.missing_operation(), nullptr);
 }
 
 TEST_F(Book, LeavesToMpiWhatWasPostedForWhatIsDropped) {
@@ -87,7 +87,7 @@ TEST_F(Book, LeavesToMpiWhatWasPostedForWhatIsDropped) {
     EXPECT_TRUE(may_come(put(0)));
     EXPECT_TRUE(may_come(fence(MPI_MODE_NOSUCCEED)));
     book_.was_dropped(begin);
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    EXPECT_EQ(book_.missing_operation(), nullptr);
     EXPECT_FALSE(may_come(put(0)));
 }
 
@@ -129,7 +129,7 @@ TEST_F(Book, RemembersTheGroupOfAStartBehindATicket) {
 TEST_F(Book, TakesNothingDownWhenThePlaceCannotBeHad) {
     const auto without_memory = [] { return std::uint64_t{0}; };
     EXPECT_EQ(book_.enter_for_later(lock(0), "halos", {}, without_memory), COMMTASK_ERR_NO_MEMORY);
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    EXPECT_EQ(book_.missing_operation(), nullptr);
 }
 
 } // namespace

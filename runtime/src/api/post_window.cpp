@@ -47,10 +47,10 @@ namespace {
 template <typename Enter>
 [[nodiscard]] int enter_with_group(const commtask_op& op, const served_window& window, Enter&& enter) noexcept {
     if (!takes_group(op)) return enter(std::span<const int>{});
-    std::vector<int> ranks = window.epochs->book.lend_memory();
+    std::vector<int> ranks = window.epochs->log.lend_memory();
     int code = read_group(op, window, ranks);
     if (code == COMMTASK_OK) code = enter(std::span<const int>{ranks});
-    window.epochs->book.take_back_memory(std::move(ranks));
+    window.epochs->log.take_back_memory(std::move(ranks));
     return code;
 }
 
@@ -64,7 +64,7 @@ template <typename Enter>
     if (has_order) return check_order(runtime, op);
     flags |= COMMTASK_ORDERED;
     return enter_with_group(op, *window, [&](std::span<const int> group) noexcept {
-        return window->epochs->book.enter(op, window->name, group);
+        return window->epochs->log.enter(op, window->name, group);
     });
 }
 
@@ -104,7 +104,7 @@ int take_place(context& runtime, const commtask_op& op, std::uint32_t flags, con
     };
     if (window != nullptr && window->epochs) {
         return enter_with_group(op, *window, [&](std::span<const int> group) noexcept {
-            return window->epochs->book.enter_for_later(op, window->name, group, take);
+            return window->epochs->log.enter_for_later(op, window->name, group, take);
         });
     }
     static_cast<void>(take());
@@ -115,9 +115,9 @@ void settle_place(context& runtime, MPI_Comm channel, std::uint64_t number, bool
     const auto window = runtime.windows().find_by_channel(channel);
     if (window == nullptr || !window->epochs) return;
     if (is_posted) {
-        window->epochs->book.was_posted(number);
+        window->epochs->log.was_posted(number);
     } else {
-        window->epochs->book.was_dropped(number);
+        window->epochs->log.was_dropped(number);
     }
 }
 

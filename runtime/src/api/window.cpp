@@ -211,7 +211,7 @@ int commtask_win_unregister(MPI_Win window) noexcept {
                       opened->name.c_str());
     }
     if (opened->epochs) {
-        if (const char* const missing = opened->epochs->book.what_is_open()) {
+        if (const char* const missing = opened->epochs->log.missing_operation()) {
             return refuse(COMMTASK_ERR_WINDOW, "an epoch of %s is open: %s comes first", opened->name.c_str(), missing);
         }
     }

@@ -30,15 +30,15 @@ namespace commtask::detail {
 class epoch_state {
 public:
     /// The reason why the operation may not come now; null if it may.
-    [[nodiscard]] const char* trouble_with(const commtask_op& op) const noexcept;
+    [[nodiscard]] const char* error_of(const commtask_op& op) const noexcept;
     /// Reserves memory for one more operation, with a group of `n_in_group` ranks, so that move()
     /// needs none. @throws std::bad_alloc
-    void make_room(std::size_t n_in_group);
+    void reserve(std::size_t n_in_group);
     /// Applies an operation. @param group  of win_start: its ranks in the window
-    /// @throws std::bad_alloc, and nothing has changed; never after make_room()
+    /// @throws std::bad_alloc, and nothing has changed; never after reserve()
     void move(const commtask_op& op, std::span<const int> group);
     /// The operation that must be posted before the window can be given back; null if none.
-    [[nodiscard]] const char* what_is_open() const noexcept;
+    [[nodiscard]] const char* missing_operation() const noexcept;
 
 private:
     /// The access epoch. One line per state: the operations that end it.
@@ -64,7 +64,7 @@ private:
     std::vector<int> targets_;
 };
 
-class epoch_book {
+class epoch_log {
 public:
     /// Any thread. Enters the operation in the book if it may come now.
     /// @param name  of the window, for the sentence
@@ -95,11 +95,11 @@ public:
     /// it.
     [[nodiscard]] std::vector<int> lend_memory() noexcept {
         const std::lock_guard guard{mutex_};
-        return std::exchange(spare_, {});
+        return std::exchange(reusable_, {});
     }
     void take_back_memory(std::vector<int>&& lent) noexcept {
         const std::lock_guard guard{mutex_};
-        spare_.swap(lent);
+        reusable_.swap(lent);
     }
 
     /// Any thread. The operation of the ticket was posted.
@@ -111,7 +111,7 @@ public:
 
     /// Any thread. The operation that must be posted before the window can be given back; null if
     /// none.
-    [[nodiscard]] const char* what_is_open() noexcept;
+    [[nodiscard]] const char* missing_operation() noexcept;
 
 private:
     struct entry {
@@ -125,22 +125,22 @@ private:
     [[nodiscard]] static int refuse_without_memory() noexcept;
     [[nodiscard]] int prepare(const commtask_op& op, const std::string& name, std::span<const int>& group,
                               bool is_kept) noexcept;
-    [[nodiscard]] bool make_room(std::size_t n_in_group, bool is_kept) noexcept;
+    [[nodiscard]] bool reserve(std::size_t n_in_group, bool is_kept) noexcept;
     void add(const commtask_op& op, std::span<const int> group, std::uint64_t ticket) noexcept;
-    [[nodiscard]] std::span<entry> entries() noexcept { return {since_.data(), n_since_}; }
+    [[nodiscard]] std::span<entry> entries() noexcept { return {log_.data(), n_logged_}; }
     [[nodiscard]] entry* find(std::uint64_t ticket) noexcept;
     void drop(std::size_t first, std::size_t n_dropped) noexcept;
-    void settle() noexcept;
+    void fold_into_base() noexcept;
 
     std::mutex mutex_; ///< Guards the rest.
     /// The state after all entered operations.
     epoch_state now_;
-    /// The state before the first entry of since_; not used while since_ is empty.
-    epoch_state settled_;
-    /// Starts at the first open ticket; entries from n_since_ on are unused memory.
-    std::vector<entry> since_;
-    std::size_t n_since_ = 0;
-    std::vector<int> spare_;
+    /// The state before the first entry of log_; not used while log_ is empty.
+    epoch_state base_;
+    /// Starts at the first open ticket; entries from n_logged_ on are unused memory.
+    std::vector<entry> log_;
+    std::size_t n_logged_ = 0;
+    std::vector<int> reusable_;
 };
 
 } // namespace commtask::detail

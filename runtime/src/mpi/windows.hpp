@@ -47,7 +47,7 @@ struct served_window {
     struct own_epochs {
         own_epochs(lane_set& lanes, std::function<void()> on_start, std::size_t stack_bytes)
             : thread(lanes, std::move(on_start), stack_bytes) {}
-        epoch_book book;
+        epoch_log log;
         blocking_lane thread;
         /// The transport whose tasks the thread has.
         std::atomic<const transport*> serves{nullptr};
