@@ -157,7 +157,7 @@ void mpi_transport::withdraw_many(const task& which) noexcept {
 
 /// Gives the queued receives to MPI. @return an MPI error code; the requests of receives that MPI
 /// did not take stay null
-int mpi_transport::start_held_receives(const task& which) noexcept {
+int mpi_transport::start_queued_receives(const task& which) noexcept {
     const errors_return errors;
     std::uint32_t part = 0;
     return visit_messages(which.op, true, [&](const one_message& from) {
@@ -172,7 +172,7 @@ int mpi_transport::start_held_receives(const task& which) noexcept {
 /// Removes the receives that MPI never had from the table, and all but one of them from the parts
 /// that the task waits for.
 /// @return whether there were any: then the caller reports that one
-bool mpi_transport::drop_held_receives(task& which) noexcept {
+bool mpi_transport::drop_queued_receives(task& which) noexcept {
     std::uint32_t n_dropped = 0;
     for (std::size_t i = parts_.size(); i > 0; --i) {
         if (parts_[i - 1].of != &which || requests_[i - 1] != MPI_REQUEST_NULL) continue;

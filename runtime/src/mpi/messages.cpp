@@ -32,7 +32,7 @@ namespace {
 
 /// Starts the receive of any kind of message, unless it is queued behind a probe.
 [[nodiscard]] int start_recv(const commtask_op& op, started_requests& started) noexcept {
-    const int code = started.holds_receive ? MPI_SUCCESS : start_held_receive(op, &started.requests[0]);
+    const int code = started.queues_receive ? MPI_SUCCESS : start_queued_receive(op, &started.requests[0]);
     if (code == MPI_SUCCESS) started.count = 1;
     return code;
 }
@@ -44,7 +44,7 @@ namespace {
     const int code = start_send(op, buffer, count, type, &started.requests[1]);
     if (code == MPI_SUCCESS) {
         started.count = 2;
-    } else if (started.holds_receive) {
+    } else if (started.queues_receive) {
         started.count = 0;
     } else {
         MPI_Cancel(&started.requests[0]);
@@ -127,7 +127,7 @@ bool is_to_itself(const commtask_op& op) noexcept {
            op.peer == mine;
 }
 
-int start_held_receive(const commtask_op& op, MPI_Request* request) noexcept {
+int start_queued_receive(const commtask_op& op, MPI_Request* request) noexcept {
     const one_count n{op.recv.count};
     const errors_return errors;
     return errors.code_of(COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type,

@@ -22,16 +22,16 @@ struct started_requests {
     /// There is no request: the transport calls MPI_Improbe until a message is there.
     bool is_probing = false;
     /// Set by the caller: the receive is not started. Its request stays null until
-    /// start_held_receive().
-    bool holds_receive = false;
+    /// start_queued_receive().
+    bool queues_receive = false;
 };
 
 /// Starts a task's operation. @return an MPI error code; even with an error, `started` has the
 /// requests in flight
 [[nodiscard]] int start_operation(task& which, started_requests& started) noexcept;
 
-/// Starts the receive that a start with `holds_receive` left out. @return an MPI error code
-[[nodiscard]] int start_held_receive(const commtask_op& op, MPI_Request* request) noexcept;
+/// Starts the receive that a start with `queues_receive` left out. @return an MPI error code
+[[nodiscard]] int start_queued_receive(const commtask_op& op, MPI_Request* request) noexcept;
 
 /// Whether the operation is a send of this rank to itself.
 [[nodiscard]] bool is_to_itself(const commtask_op& op) noexcept;

@@ -135,7 +135,7 @@ int mpi_transport::prepare(plan_member& recorded) noexcept {
     return MPI_SUCCESS;
 }
 
-void mpi_transport::note_if_lost(std::size_t index, int code) noexcept {
+void mpi_transport::mark_if_freed(std::size_t index, int code) noexcept {
     const started_part& each = parts_[index];
     if (!each.is_kept || code == MPI_SUCCESS || requests_[index] != MPI_REQUEST_NULL) return;
     plan_member& member = *each.of->member;
@@ -178,19 +178,19 @@ void mpi_transport::start_gathered() noexcept {
     const std::size_t first = requests_.size() - count;
     const errors_return errors;
     const int code = errors.code_of(MPI_Startall(static_cast<int>(count), &requests_[first]));
-    if (code != MPI_SUCCESS) note_not_started(first, code);
+    if (code != MPI_SUCCESS) mark_not_started(first, code);
 }
 
 /// MPI does not say which requests it has started. A request that it has not started is inactive,
 /// and so tests as complete at once. A request that is complete by now is taken for one that was
 /// not started: one failure too many in a run that has failed.
-void mpi_transport::note_not_started(std::size_t first, int error) noexcept {
+void mpi_transport::mark_not_started(std::size_t first, int error) noexcept {
     const errors_return errors;
     for (std::size_t i = first; i < requests_.size(); ++i) {
         int is_over = 0;
         const int code = errors.code_of(MPI_Test(&requests_[i], &is_over, MPI_STATUS_IGNORE));
         if (code == MPI_SUCCESS && is_over == 0) continue;
-        note_if_lost(i, code);
+        mark_if_freed(i, code);
         take_error(*parts_[i].of, error);
         parts_[i].is_refused = true;
         has_refused_ = true;

@@ -35,7 +35,7 @@ struct type_shape {
     part_count n_types = 0;
 
     /// Whether the datatype is MPI's own, which is never freed.
-    [[nodiscard]] bool is_mpis() const noexcept {
+    [[nodiscard]] bool is_started() const noexcept {
         return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
                combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
     }
@@ -52,7 +52,7 @@ struct type_shape {
 
 void free_type(MPI_Datatype type) noexcept {
     type_shape shape;
-    if (ask_shape(type, shape) == MPI_SUCCESS && !shape.is_mpis()) MPI_Type_free(&type);
+    if (ask_shape(type, shape) == MPI_SUCCESS && !shape.is_started()) MPI_Type_free(&type);
 }
 
 /// The parts that a datatype was made from. MPI makes new handles of the parts for each caller.
@@ -121,7 +121,7 @@ private:
     const errors_return errors;
     type_shape shape;
     if (const int code = errors.code_of(ask_shape(type, shape)); code != MPI_SUCCESS) return code;
-    if (shape.is_mpis() || !is_committed(type, errors)) return MPI_SUCCESS;
+    if (shape.is_started() || !is_committed(type, errors)) return MPI_SUCCESS;
     MPI_Datatype& made = into.duplicates.emplace_back(MPI_DATATYPE_NULL);
     const int code = errors.code_of(MPI_Type_dup(type, &made));
     if (code == MPI_SUCCESS) type = made;

@@ -133,17 +133,17 @@ start_result mpi_transport::start(task& which) noexcept {
         if (windows_->has_lost(which)) return fail(MPI_ERR_WIN); // MPI may have reused the handle
     }
     started_requests started;
-    started.holds_receive = !unmatched_.is_empty() && must_hold(which);
-    if (which.is_member() && !started.holds_receive && is_kept(which.op)) {
+    started.queues_receive = !unmatched_.is_empty() && must_queue(which);
+    if (which.is_member() && !started.queues_receive && is_kept(which.op)) {
         int error = MPI_SUCCESS;
         if (const kept_requests* const kept = requests_for(*which.member, error)) return gather(which, *kept);
         return fail(error);
     }
-    if (kind.has_dests) return start_many(which, started.holds_receive);
+    if (kind.has_dests) return start_many(which, started.queues_receive);
     start_gathered();
     const errors_return errors;
     int code = errors.code_of(start_operation(which, started));
-    const bool may_lack_requests = mpi_error_handling::handlers_lose_codes() && !started.holds_receive;
+    const bool may_lack_requests = mpi_error_handling::handlers_lose_codes() && !started.queues_receive;
     if (may_lack_requests && drop_nulls(started) && code == MPI_SUCCESS) code = MPI_ERR_OTHER;
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (code != MPI_SUCCESS) take_error(which, code);
@@ -169,7 +169,7 @@ start_result mpi_transport::start(task& which) noexcept {
         requests_.push_back(started.requests[part]);
         parts_.push_back({&which, part});
     }
-    if (started.holds_receive) unmatched_.push(which);
+    if (started.queues_receive) unmatched_.push(which);
     if (is_polled_alone(kind)) {
         put_aside(which, requests_.back());
         polled_alone_.push(which);
@@ -269,7 +269,7 @@ void mpi_transport::report_ended(std::size_t first, std::span<ended_request> end
     for (ended_request& each : ended | std::views::reverse) {
         const std::size_t index = first + static_cast<std::size_t>(each.index);
         each.whose = parts_[index];
-        note_if_lost(index, code);
+        mark_if_freed(index, code);
         remove(index);
     }
     for (const ended_request& each : ended) {

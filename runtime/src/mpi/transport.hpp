@@ -110,23 +110,23 @@ private:
     void abandon_request(std::size_t index) noexcept;
     void count_in_flight() noexcept { n_in_flight_ = requests_.size() + n_probes_ + n_elsewhere_; }
     [[nodiscard]] bool has_room_for_requests(const commtask_op& op) noexcept;
-    [[nodiscard]] bool must_hold(const task& which) const noexcept;
+    [[nodiscard]] bool must_queue(const task& which) const noexcept;
     void poll_unmatched(completion_sink& sink) noexcept;
     /// The result of a poll of one task in unmatched_.
-    enum class unmatched_look : std::uint8_t {
-        stays,   ///< The task stays in the list.
-        is_mpis, ///< MPI has the receive now.
-        is_over, ///< Part 0 has ended.
+    enum class unmatched_state : std::uint8_t {
+        stays,      ///< The task stays in the list.
+        is_started, ///< MPI has the receive now.
+        is_over,    ///< Part 0 has ended.
     };
-    [[nodiscard]] unmatched_look look_at_unmatched(task& which, const task_list& earlier) noexcept;
-    [[nodiscard]] bool look_for_message(task& which) noexcept;
+    [[nodiscard]] unmatched_state poll_unmatched_task(task& which, const task_list& earlier) noexcept;
+    [[nodiscard]] bool try_match_probe(task& which) noexcept;
     [[nodiscard]] bool start_receive_of(task& which) noexcept;
     [[nodiscard]] start_result gather(task& which, const kept_requests& kept) noexcept;
-    void note_not_started(std::size_t first, int error) noexcept;
+    void mark_not_started(std::size_t first, int error) noexcept;
     /// If MPI freed a persistent request because it failed, its member makes new requests in the
     /// next run. To free it is an error of Open MPI 4.1.
     /// @param code  of the test of the request at `index`
-    void note_if_lost(std::size_t index, int code) noexcept;
+    void mark_if_freed(std::size_t index, int code) noexcept;
     void report_refused(completion_sink& sink) noexcept;
     [[nodiscard]] std::string describe_posted(const task& which) const;
     [[nodiscard]] static bool is_receive(const started_part& of) noexcept;
@@ -141,8 +141,8 @@ private:
     [[nodiscard]] static int make_many(const commtask_op& op, kept_requests& kept) noexcept;
     static void one_of_many_ended(started_part ended, const MPI_Status& status, int error) noexcept;
     void withdraw_many(const task& which) noexcept;
-    [[nodiscard]] int start_held_receives(const task& which) noexcept;
-    [[nodiscard]] bool drop_held_receives(task& which) noexcept;
+    [[nodiscard]] int start_queued_receives(const task& which) noexcept;
+    [[nodiscard]] bool drop_queued_receives(task& which) noexcept;
     static void take_status(task& which, const MPI_Status& status) noexcept;
     static void take_error(task& which, int error) noexcept;
 

@@ -43,7 +43,7 @@ namespace {
 } // namespace
 
 /// Whether a task that starts must queue its receive behind a probe.
-bool mpi_transport::must_hold(const task& which) const noexcept {
+bool mpi_transport::must_queue(const task& which) const noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
     const bool has_receive = kind.has_source && kind.has_recv_side && which.op.source != MPI_PROC_NULL;
     return (has_receive || kind.has_sources) && is_barred(which, unmatched_);
@@ -53,10 +53,10 @@ void mpi_transport::poll_unmatched(completion_sink& sink) noexcept {
     task_list looked_at = unmatched_.take_all();
     task_list ended;
     while (task* const which = looked_at.pop()) {
-        switch (look_at_unmatched(*which, unmatched_)) {
-        case unmatched_look::stays: unmatched_.push(*which); break;
-        case unmatched_look::is_mpis: break;
-        case unmatched_look::is_over: ended.push(*which); break;
+        switch (poll_unmatched_task(*which, unmatched_)) {
+        case unmatched_state::stays: unmatched_.push(*which); break;
+        case unmatched_state::is_started: break;
+        case unmatched_state::is_over: ended.push(*which); break;
         }
     }
     count_in_flight();
@@ -65,25 +65,25 @@ void mpi_transport::poll_unmatched(completion_sink& sink) noexcept {
 }
 
 /// `earlier`: the tasks before `which` that stay in the list.
-mpi_transport::unmatched_look mpi_transport::look_at_unmatched(task& which, const task_list& earlier) noexcept {
+mpi_transport::unmatched_state mpi_transport::poll_unmatched_task(task& which, const task_list& earlier) noexcept {
     const bool is_free = !which.result.is_canceled && !is_barred(which, earlier);
     if (is_probe(operation_of(which.op.kind))) {
-        if (!which.result.is_canceled && !(is_free && look_for_message(which))) return unmatched_look::stays;
+        if (!which.result.is_canceled && !(is_free && try_match_probe(which))) return unmatched_state::stays;
         --n_probes_;
-        return unmatched_look::is_over;
+        return unmatched_state::is_over;
     }
-    if (!which.result.is_canceled && !is_free) return unmatched_look::stays;
-    if (is_free && start_receive_of(which)) return unmatched_look::is_mpis;
+    if (!which.result.is_canceled && !is_free) return unmatched_state::stays;
+    if (is_free && start_receive_of(which)) return unmatched_state::is_started;
     // The receive ends without having been given to MPI; the sends of the task go on.
     if (operation_of(which.op.kind).has_sources) {
-        return drop_held_receives(which) ? unmatched_look::is_over : unmatched_look::is_mpis;
+        return drop_queued_receives(which) ? unmatched_state::is_over : unmatched_state::is_started;
     }
     remove(which.run.status_request_at);
-    return unmatched_look::is_over;
+    return unmatched_state::is_over;
 }
 
 /// @return whether the mprobe has ended: its message is there, or MPI returned an error
-bool mpi_transport::look_for_message(task& which) noexcept {
+bool mpi_transport::try_match_probe(task& which) noexcept {
     int is_there = 0;
     MPI_Status status{};
     const errors_return errors;
@@ -100,8 +100,8 @@ bool mpi_transport::look_for_message(task& which) noexcept {
 /// The turn of a queued receive to match has come. @return whether MPI has taken the receive
 bool mpi_transport::start_receive_of(task& which) noexcept {
     const int code = operation_of(which.op.kind).has_sources
-                         ? start_held_receives(which)
-                         : start_held_receive(which.op, &requests_[which.run.status_request_at]);
+                         ? start_queued_receives(which)
+                         : start_queued_receive(which.op, &requests_[which.run.status_request_at]);
     if (code == MPI_SUCCESS) return true;
     take_error(which, code);
     if (operation_of(which.op.kind).has_sources) withdraw_many(which); // the receives that MPI has
