@@ -94,8 +94,8 @@ context::context(config settings, int thread_level, rank_place place, const agre
         each.use_windows(windows_);
         each.use_handles(handles_);
     }
-    windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].count_windows(-1); };
-    windows_.on_lost_argument = this;
+    windows_.on_early_free = [](void* self) { static_cast<context*>(self)->lanes_[0].count_windows(-1); };
+    windows_.on_early_free_argument = this;
     start_announcing();
     lanes_.start_worker(0, worker_plan(0));
     tell_of_start();

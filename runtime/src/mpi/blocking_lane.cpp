@@ -63,15 +63,15 @@ struct blocking_lane::shared {
         if (!waits_for_others(op)) return;
         const bool was_blocked = n_blocking > 0;
         n_blocking += by;
-        if (was_blocked != (n_blocking > 0)) tell_lanes(by);
+        if (was_blocked != (n_blocking > 0)) count_on_lanes(by);
     }
-    void tell_lanes(int by) noexcept {
+    void count_on_lanes(int by) noexcept {
         if (beside == nullptr) return;
         for (lane& each : *beside) each.engine.lock.add_blocked_outside(by);
     }
 
     /// With the mutex.
-    void lose(task& which) noexcept { end(which, MPI_ERR_WIN, MPI_ERR_WIN); }
+    void fail_freed(task& which) noexcept { end(which, MPI_ERR_WIN, MPI_ERR_WIN); }
     void end(task& which, int code, int error_class) noexcept {
         which.result.error = code;
         if (code != MPI_SUCCESS) which.result.error_class = error_class;
@@ -81,7 +81,7 @@ struct blocking_lane::shared {
 
     /// Guards the members below; MPI is never called with it locked.
     std::mutex mutex;
-    std::condition_variable has_news;
+    std::condition_variable has_changed;
     task_list waiting;
     /// Null also if the task was abandoned while MPI had its operation.
     task* running = nullptr;
@@ -91,7 +91,7 @@ struct blocking_lane::shared {
     bool is_in_mpi = false;
     bool is_over = false; ///< The thread ends at its next test of this flag.
     /// The program has freed the window; is_over is set, too.
-    bool is_lost = false;
+    bool is_freed = false;
     library_thread thread;
     std::atomic<bool> has_ended{false}; ///< A hint that is read without the mutex.
 };
@@ -112,10 +112,10 @@ blocking_lane::~blocking_lane() {
         shared_->is_over = true;
         shared_->running = nullptr;
         is_stuck = shared_->is_in_mpi;
-        if (shared_->n_blocking > 0) shared_->tell_lanes(-1);
+        if (shared_->n_blocking > 0) shared_->count_on_lanes(-1);
         shared_->beside = nullptr;
     }
-    shared_->has_news.notify_one();
+    shared_->has_changed.notify_one();
     if (is_stuck) {
         shared_->thread.detach();
     } else {
@@ -123,28 +123,28 @@ blocking_lane::~blocking_lane() {
     }
 }
 
-void blocking_lane::lose_window() noexcept {
+void blocking_lane::window_was_freed() noexcept {
     {
         const std::lock_guard guard{shared_->mutex};
         shared_->is_over = true;
-        shared_->is_lost = true;
-        if (shared_->running != nullptr) shared_->lose(*std::exchange(shared_->running, nullptr));
+        shared_->is_freed = true;
+        if (shared_->running != nullptr) shared_->fail_freed(*std::exchange(shared_->running, nullptr));
         while (task* const next = shared_->waiting.pop()) {
             shared_->count_blocking(next->op, -1);
-            shared_->lose(*next);
+            shared_->fail_freed(*next);
         }
     }
-    shared_->has_news.notify_one();
+    shared_->has_changed.notify_one();
 }
 
 void blocking_lane::start(task& next) noexcept {
     {
         const std::lock_guard guard{shared_->mutex};
-        if (shared_->is_lost) return shared_->lose(next);
+        if (shared_->is_freed) return shared_->fail_freed(next);
         shared_->waiting.push(next);
         shared_->count_blocking(next.op, 1);
     }
-    shared_->has_news.notify_one();
+    shared_->has_changed.notify_one();
 }
 
 task* blocking_lane::take_ended() noexcept {
@@ -177,7 +177,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
         if (!mine->is_over && mine->waiting.is_empty()) {
             // The thread that wakes this one is posting: if both share a core, it continues first.
             const gentle_waking after_the_submitter;
-            mine->has_news.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
+            mine->has_changed.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
         }
         if (mine->is_over) return;
         mine->running = mine->waiting.pop();

@@ -36,7 +36,7 @@ public:
 
     /// Any thread. The program has freed the window: all operations here, and all later ones, end
     /// with MPI_ERR_WIN. The thread does not call MPI any more.
-    void lose_window() noexcept;
+    void window_was_freed() noexcept;
 
     /// With the progress lock of always the same lane. The task belongs to this thread until
     /// take_ended() returns it.

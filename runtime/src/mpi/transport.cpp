@@ -130,7 +130,7 @@ start_result mpi_transport::start(task& which) noexcept {
             count_in_flight();
             return start_result::started;
         }
-        if (windows_->has_lost(which)) return fail(MPI_ERR_WIN); // MPI may have reused the handle
+        if (windows_->was_freed(which)) return fail(MPI_ERR_WIN); // MPI may have reused the handle
     }
     started_requests started;
     started.queues_receive = !unmatched_.is_empty() && must_queue(which);
@@ -319,7 +319,7 @@ void mpi_transport::step_ended(started_part ended, const MPI_Status& status, int
     task& which = *ended.of;
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) take_error(which, error);
     which.result.is_canceled = operation_of(which.op.kind).waits_for_message && was_canceled(status);
-    if (windows_->has_lost(which)) take_error(which, MPI_ERR_WIN); // MPI may have reused the handle
+    if (windows_->was_freed(which)) take_error(which, MPI_ERR_WIN); // MPI may have reused the handle
     const bool is_well = which.result.error == 0 && !which.result.is_canceled;
     const bool goes_on = is_well && which.run.open_parts > 1 && start_next(which);
     if (is_well && which.run.open_parts == 1) {

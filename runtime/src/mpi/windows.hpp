@@ -90,15 +90,15 @@ public:
     [[nodiscard]] bool start_elsewhere(task& which, const transport& of) noexcept;
     /// @return whether the program has freed the window since the task was posted, and no thread of
     /// the window has the task
-    [[nodiscard]] bool has_lost(const task& which) noexcept;
+    [[nodiscard]] bool was_freed(const task& which) noexcept;
     /// @return a task of `of` that a window's thread has completed; null if there is none
     [[nodiscard]] task* take_ended(const transport& of) noexcept;
     /// Abandons a task. @return whether a window's thread had it
     bool forget(const task& which) noexcept;
 
     /// Called when the program frees a registered window of several ranks.
-    void (*on_lost)(void* argument) = nullptr;
-    void* on_lost_argument = nullptr;
+    void (*on_early_free)(void* argument) = nullptr;
+    void* on_early_free_argument = nullptr;
 
 private:
     void lose(MPI_Win window) noexcept;
@@ -114,8 +114,8 @@ private:
     /// Windows that the program has freed: their tasks must end, and start nothing. They are found
     /// by their own communicators, which are therefore never freed: a later window with a reused
     /// handle would be taken for one of these.
-    std::vector<std::shared_ptr<const served_window>> lost_;
-    std::atomic<bool> has_lost_any_{false};
+    std::vector<std::shared_ptr<const served_window>> freed_;
+    std::atomic<bool> has_freed_any_{false};
 };
 
 } // namespace commtask::detail
