@@ -6,7 +6,7 @@
 #include "start_sets.hpp"
 
 #include "api/context.hpp"
-#include "api/plan_book.hpp"
+#include "api/plan_registry.hpp"
 #include "core/plan.hpp"
 #include "core/task_pool.hpp"
 #include "sections.hpp"
@@ -51,7 +51,7 @@ void destroy(commtask_plan_s& plan) {
     if (runtime == nullptr) return;
     const progress_section section;
     runtime->plans().remove(plan);
-    detail::plan_book::destroy(plan);
+    detail::plan_registry::destroy(plan);
 }
 
 /// Destroys the plans of dissolved sets whose runs have ended.
@@ -120,7 +120,7 @@ void remember(std::span<const MPI_Request> requests) {
     made->session = runtime.session_number();
     if (!add_members(set, runtime, *made) || !runtime.plans().add(*made)) {
         const progress_section section;
-        detail::plan_book::destroy(*made.release());
+        detail::plan_registry::destroy(*made.release());
         set.is_for_one_by_one = true;
         return false;
     }

@@ -8,7 +8,7 @@
 #include "api/failures.hpp"
 #include "api/lane_selection.hpp"
 #include "api/listener.hpp"
-#include "api/plan_book.hpp"
+#include "api/plan_registry.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
 #include "core/progress_watch.hpp"
@@ -161,8 +161,8 @@ public:
     [[nodiscard]] bool may_call_mpi() const noexcept {
         return thread_level_ == MPI_THREAD_MULTIPLE || in_progress_call() || lanes_.is_held_by_me();
     }
-    [[nodiscard]] plan_book& plans() noexcept { return plans_; }
-    [[nodiscard]] listener_book& listeners() noexcept { return listeners_; }
+    [[nodiscard]] plan_registry& plans() noexcept { return plans_; }
+    [[nodiscard]] listener_registry& listeners() noexcept { return listeners_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
         return {place_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
@@ -257,8 +257,8 @@ private:
     lane_set lanes_;
     mpi_comms comms_;
     mpi_windows windows_;
-    plan_book plans_;
-    listener_book listeners_;
+    plan_registry plans_;
+    listener_registry listeners_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
     bool has_given_up_ = false; ///< Tasks were given up: MPI may still write to their memory.

@@ -173,7 +173,7 @@ context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& p
     // counter stays with this context.
     if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
     set_running(nullptr);
-    plans_.leave_all();
+    plans_.abandon_all();
     const std::uint64_t begin_ns = now_ns();
     std::array<bool, most_lanes> is_over{};
     for (const lane& each : lanes_) is_over[each.number()] = passes.is_over(each, begin_ns);

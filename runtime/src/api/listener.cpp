@@ -52,7 +52,7 @@ constexpr std::size_t alignment = 64;
 
 } // namespace
 
-bool listener_book::add(commtask_listener_s& made) noexcept {
+bool listener_registry::add(commtask_listener_s& made) noexcept {
     try {
         const std::lock_guard guard{mutex_};
         listeners_.push_back(&made);
@@ -62,19 +62,19 @@ bool listener_book::add(commtask_listener_s& made) noexcept {
     return true;
 }
 
-bool listener_book::remove(const commtask_listener_s& ended) noexcept {
+bool listener_registry::remove(const commtask_listener_s& ended) noexcept {
     const std::lock_guard guard{mutex_};
     return std::erase(listeners_, &ended) > 0;
 }
 
-bool listener_book::has_one_of(const comm_queue& queue) noexcept {
+bool listener_registry::has_one_of(const comm_queue& queue) noexcept {
     const std::lock_guard guard{mutex_};
     return std::ranges::any_of(listeners_, [&](const commtask_listener_s* each) {
         return &each->home() == &queue && each->has_communicator();
     });
 }
 
-void listener_book::close_all() noexcept {
+void listener_registry::close_all() noexcept {
     const std::lock_guard guard{mutex_};
     const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };
     // A listener whose task finds the queue full is given up with the other unfinished tasks.
@@ -83,7 +83,7 @@ void listener_book::close_all() noexcept {
     }
 }
 
-void listener_book::forget_all(bool are_given_up) noexcept {
+void listener_registry::forget_all(bool are_given_up) noexcept {
     // used without the lock: a front end is told of ends, and may run tasks
     std::vector<commtask_listener_s*> all;
     {

@@ -134,7 +134,7 @@ struct message_slot {
 
 /// The listeners of a context, so that commtask_finalize ends the ones that the program has not
 /// ended. A lock suffices: listeners are opened and closed rarely.
-class listener_book {
+class listener_registry {
 public:
     /// Any thread. @return false without memory
     [[nodiscard]] bool add(commtask_listener_s& made) noexcept;

@@ -135,7 +135,7 @@ size_t commtask_plan_size(commtask_plan_t plan) noexcept {
 }
 
 int commtask_plan_release(commtask_plan_t* plan) noexcept {
-    if (plan != nullptr && plan_book::free_left(*plan)) { // whether or not the library runs again
+    if (plan != nullptr && plan_registry::free_rest(*plan)) { // whether or not the library runs again
         *plan = COMMTASK_PLAN_NULL;
         return COMMTASK_OK;
     }
@@ -146,7 +146,7 @@ int commtask_plan_release(commtask_plan_t* plan) noexcept {
     commtask_plan_s& released = **plan;
     if (!released.try_change()) return refuse_running(released);
     runtime->plans().remove(released);
-    const int code = run_in_progress_call([&] { plan_book::destroy(released); });
+    const int code = run_in_progress_call([&] { plan_registry::destroy(released); });
     if (code == COMMTASK_OK) {
         *plan = COMMTASK_PLAN_NULL;
     } else {

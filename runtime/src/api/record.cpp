@@ -147,7 +147,7 @@ struct end_of_thread {
 /// datatypes, and commtask_finalize has freed these, unless the context was left as it is.
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
-    plan_book::end_recording(*dropped);
+    plan_registry::end_recording(*dropped);
     dropped->cancel_armed(release_to_its_lane);
     delete dropped;
     return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
@@ -204,7 +204,7 @@ int commtask_record_begin(void) noexcept {
     }
     recorded_here->session = runtime->session_number();
     recorded_here->is_recorded_in_progress_call = in_progress_call();
-    plan_book::begin_recording(*recorded_here);
+    plan_registry::begin_recording(*recorded_here);
     return COMMTASK_OK;
 }
 
@@ -224,8 +224,8 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     const int code = run_in_progress_call([&] {
         if (is_kept) wrong = prepare_all(made, mpi_code);
         if (is_kept && runtime->settings().plan_check != 0) note_lists(made);
-        plan_book::end_recording(made);
-        if (!is_kept) plan_book::destroy(made);
+        plan_registry::end_recording(made);
+        if (!is_kept) plan_registry::destroy(made);
     });
     if (code != COMMTASK_OK) {
         runtime->plans().remove(made);
@@ -237,7 +237,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     if (wrong != nullptr) {
         const int why = refuse_member(*wrong, mpi_code);
         runtime->plans().remove(made);
-        static_cast<void>(run_in_progress_call([&] { plan_book::destroy(made); }));
+        static_cast<void>(run_in_progress_call([&] { plan_registry::destroy(made); }));
         return why;
     }
     made.end_change();

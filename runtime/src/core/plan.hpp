@@ -358,9 +358,9 @@ struct commtask_plan_s : commtask::detail::plan {
     /// outside of that progress call, or in a progress call that it makes meanwhile, do not belong
     /// to the plan.
     bool is_recorded_in_progress_call = false;
-    commtask_plan_s* next_left = nullptr; ///< Used by plan_book.
-    commtask_plan_s* next_open = nullptr; ///< Used by plan_book while the plan is recorded.
-    /// Used by plan_book: a progress thread that does not return may use the plan.
+    commtask_plan_s* next_left = nullptr; ///< Used by plan_registry.
+    commtask_plan_s* next_open = nullptr; ///< Used by plan_registry while the plan is recorded.
+    /// Used by plan_registry: a progress thread that does not return may use the plan.
     bool is_in_use_for_good = false;
     commtask::detail::plan_types types{};
     /// By member, as the program counts them; empty if the lists were not asked for

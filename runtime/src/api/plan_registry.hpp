@@ -16,7 +16,7 @@
 
 namespace commtask::detail {
 
-class plan_book {
+class plan_registry {
 public:
     /// Any thread. @return false without memory
     [[nodiscard]] bool add(commtask_plan_s& made) noexcept;
@@ -40,11 +40,11 @@ public:
     void forget_programs() noexcept;
     /// Called instead of forget_all() if a progress thread does not return: it may be inside MPI
     /// with a member. Only the handles become useless.
-    void leave_all() noexcept;
-    /// Any thread. Frees what forget_all(), forget_programs() or leave_all() has left of a plan,
+    void abandon_all() noexcept;
+    /// Any thread. Frees what forget_all(), forget_programs() or abandon_all() has left of a plan,
     /// unless a progress thread uses it.
     /// @return false: nothing is left of this plan
-    [[nodiscard]] static bool free_left(const commtask_plan_s* left) noexcept;
+    [[nodiscard]] static bool free_rest(const commtask_plan_s* left) noexcept;
 
     /// Any thread. Counts the members of all plans for which `is_such` is true.
     template <typename Is>

@@ -2,7 +2,7 @@
 //
 // The end of plans: the program releases a plan, or commtask_finalize ends the plans that are left.
 // MPI frees the plans' requests first, so that MPI_Finalize finds none.
-#include "api/plan_book.hpp"
+#include "api/plan_registry.hpp"
 
 #include "core/lane.hpp"
 #include "mpi/plan_types.hpp"
@@ -41,7 +41,7 @@ void end(commtask_plan_s& released) noexcept {
     released.cancel_armed(release_to_its_lane);
 }
 
-/// From here on the program's handle is good for free_left() alone.
+/// From here on the program's handle is good for free_rest() alone.
 void leave(commtask_plan_s& left) noexcept {
     left.outlive_runtime();
     const std::lock_guard guard{left_mutex};
@@ -51,7 +51,7 @@ void leave(commtask_plan_s& left) noexcept {
 
 } // namespace
 
-bool plan_book::add(commtask_plan_s& made) noexcept {
+bool plan_registry::add(commtask_plan_s& made) noexcept {
     try {
         const std::lock_guard guard{mutex_};
         plans_.push_back(&made);
@@ -61,29 +61,29 @@ bool plan_book::add(commtask_plan_s& made) noexcept {
     return true;
 }
 
-void plan_book::remove(const commtask_plan_s& released) noexcept {
+void plan_registry::remove(const commtask_plan_s& released) noexcept {
     const std::lock_guard guard{mutex_};
     std::erase(plans_, &released);
 }
 
-void plan_book::begin_recording(commtask_plan_s& begun) noexcept {
+void plan_registry::begin_recording(commtask_plan_s& begun) noexcept {
     const std::lock_guard guard{open_mutex};
     begun.next_open = std::exchange(first_open, &begun);
 }
 
-void plan_book::end_recording(const commtask_plan_s& ended) noexcept {
+void plan_registry::end_recording(const commtask_plan_s& ended) noexcept {
     const std::lock_guard guard{open_mutex};
     if (commtask_plan_s** const link = find_link(first_open, &commtask_plan_s::next_open, &ended))
         *link = ended.next_open;
 }
 
-void plan_book::destroy(commtask_plan_s& released) noexcept {
+void plan_registry::destroy(commtask_plan_s& released) noexcept {
     end(released);
     delete &released;
 }
 
 template <typename Is>
-void plan_book::forget_if(Is&& is_such) noexcept {
+void plan_registry::forget_if(Is&& is_such) noexcept {
     const std::lock_guard guard{mutex_};
     std::erase_if(plans_, [&](commtask_plan_s* left) {
         if (!is_such(*left)) return false;
@@ -99,15 +99,15 @@ void plan_book::forget_if(Is&& is_such) noexcept {
     }
 }
 
-void plan_book::forget_all() noexcept {
+void plan_registry::forget_all() noexcept {
     forget_if([](commtask_plan_s&) { return true; });
 }
 
-void plan_book::forget_programs() noexcept {
+void plan_registry::forget_programs() noexcept {
     forget_if([](commtask_plan_s& each) { return each.size() == 0 || (each[0].flags & flag_is_call) == 0; });
 }
 
-void plan_book::leave_all() noexcept {
+void plan_registry::abandon_all() noexcept {
     const std::lock_guard guard{mutex_};
     for (commtask_plan_s* const left : plans_) {
         left->is_in_use_for_good = true;
@@ -116,7 +116,7 @@ void plan_book::leave_all() noexcept {
     plans_.clear();
 }
 
-bool plan_book::free_left(const commtask_plan_s* left) noexcept {
+bool plan_registry::free_rest(const commtask_plan_s* left) noexcept {
     const std::lock_guard guard{left_mutex};
     commtask_plan_s** const link = find_link(first_left, &commtask_plan_s::next_left, left);
     if (link == nullptr) return false;
