@@ -6,7 +6,7 @@
 #include "api/record.hpp"
 
 #include "api/context.hpp"
-#include "api/noted_lists.hpp"
+#include "api/list_snapshots.hpp"
 #include "api/partitions.hpp"
 #include "api/post_window.hpp"
 #include "api/posting.hpp"
@@ -223,7 +223,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     int mpi_code = MPI_SUCCESS;
     const int code = run_in_progress_call([&] {
         if (is_kept) wrong = prepare_all(made, mpi_code);
-        if (is_kept && runtime->settings().plan_check != 0) note_lists(made);
+        if (is_kept && runtime->settings().plan_check != 0) snapshot_lists(made);
         plan_registry::end_recording(made);
         if (!is_kept) plan_registry::destroy(made);
     });

@@ -4,7 +4,7 @@
 // would post, and this file compares the recording with the plan. Recording costs as much as
 // posting without a plan: use the check to find out why results are wrong, not in production.
 #include "api/context.hpp"
-#include "api/noted_lists.hpp"
+#include "api/list_snapshots.hpp"
 #include "api/record.hpp"
 #include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
@@ -66,7 +66,8 @@ template <typename... Differences>
 
 /// For two operations of a kind: compares the contents of their lists and arrays, wherever these
 /// are stored.
-[[nodiscard]] difference compare_lists(const std::vector<noted_list>& planned, const std::vector<noted_list>& posted) {
+[[nodiscard]] difference compare_lists(const std::vector<list_snapshot>& planned,
+                                       const std::vector<list_snapshot>& posted) {
     for (std::size_t i = 0; i < planned.size() && i < posted.size(); ++i) {
         const std::vector<std::int64_t>& one = planned[i].entries;
         const std::vector<std::int64_t>& other = posted[i].entries;
@@ -173,9 +174,9 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
     static std::mutex noting; // a callback runs beside the progress thread of another lane
     const int noted = run_in_progress_call([&] {
         const std::lock_guard guard{noting};
-        note_lists(posted);
+        snapshot_lists(posted);
         // with their present contents: the plan was recorded without COMMTASK_PLAN_CHECK
-        if (plan->lists.empty()) note_lists(*plan);
+        if (plan->lists.empty()) snapshot_lists(*plan);
         try {
             found = compare_plans(*plan, posted);
         } catch (const std::bad_alloc&) { // the difference is not named then

@@ -332,7 +332,7 @@ void plan::cancel_armed(MoveOn&& move_on) noexcept {
 
 /// The contents of a list or an array of a recorded operation: ranks, counts, displacements,
 /// datatypes.
-struct noted_list {
+struct list_snapshot {
     const char* name = "";
     std::vector<std::int64_t> entries{};
     bool are_handles = false; ///< Handles, whose values tell nothing to a reader.
@@ -364,6 +364,6 @@ struct commtask_plan_s : commtask::detail::plan {
     bool is_in_use_for_good = false;
     commtask::detail::plan_types types{};
     /// By member, as the program counts them; empty if the lists were not asked for
-    /// (noted_lists.hpp).
-    std::vector<std::vector<commtask::detail::noted_list>> lists{};
+    /// (list_snapshots.hpp).
+    std::vector<std::vector<commtask::detail::list_snapshot>> lists{};
 };

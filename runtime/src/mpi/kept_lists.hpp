@@ -23,9 +23,9 @@ inline constexpr int longest_copied_list = 16;
 
 /// For the submitter: gives a task with its operation memory for `n_types` kept datatypes, and
 /// copies of its lists.
-/// @param notes_long  also copies longer lists, for COMMTASK_CHECK=1
+/// @param copies_long  also copies longer lists, for COMMTASK_CHECK=1
 /// @return false without memory
-[[nodiscard]] bool keep_lists(task& made, std::size_t n_types, bool notes_long) noexcept;
+[[nodiscard]] bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept;
 
 /// With the progress lock, for an ended task with copies of long lists. Prints which list the
 /// program has changed.

@@ -11,6 +11,6 @@ namespace commtask::detail {
 
 /// On a progress thread, since MPI is asked for the lengths of arrays. Without memory nothing is
 /// noted.
-void note_lists(commtask_plan_s& recorded) noexcept;
+void snapshot_lists(commtask_plan_s& recorded) noexcept;
 
 } // namespace commtask::detail

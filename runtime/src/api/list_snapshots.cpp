@@ -2,7 +2,7 @@
 //
 // Writes lists and arrays as numbers, whatever their element type. A list that the operation does
 // not have is empty, so that two operations of a kind have the same lists.
-#include "api/noted_lists.hpp"
+#include "api/list_snapshots.hpp"
 
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
@@ -17,11 +17,11 @@
 namespace commtask::detail {
 namespace {
 
-using lists = std::vector<noted_list>;
+using lists = std::vector<list_snapshot>;
 
 template <typename Entry>
 void add(lists& to, const char* name, const void* entries, int count) {
-    noted_list& made = to.emplace_back();
+    list_snapshot& made = to.emplace_back();
     made.name = name;
     if (entries == nullptr || count <= 0) return;
     const Entry* const first = static_cast<const Entry*>(entries);
@@ -29,7 +29,7 @@ void add(lists& to, const char* name, const void* entries, int count) {
 }
 
 void add_types(lists& to, const char* name, const MPI_Datatype* types, int count) {
-    noted_list& made = to.emplace_back();
+    list_snapshot& made = to.emplace_back();
     made.name = name;
     made.are_handles = true;
     if (types == nullptr || count <= 0) return;
@@ -83,7 +83,7 @@ void add_arrays(lists& to, const names_of_arrays& names, const commtask_op& op, 
 
 } // namespace
 
-void note_lists(commtask_plan_s& recorded) noexcept {
+void snapshot_lists(commtask_plan_s& recorded) noexcept {
     try {
         recorded.lists.clear();
         for (std::size_t i = 0; i < recorded.n_posted(); ++i) {
