@@ -46,11 +46,11 @@ enum class workers : std::uint8_t {
     none,  ///< Not started, MPI is finalized, or a forked child. Next: MPI_Init -> there.
     there, ///< In service. Next: commtask_finalize, or MPI_Finalize without it -> asked.
     /// A thread waits until the workers' work for the program has ended. Next: that thread -> there
-    /// or left_behind.
+    /// or abandoned.
     asked,
     /// A worker never returns from a function of the program; calls go directly to MPI. Next:
     /// MPI_Finalize -> none.
-    left_behind,
+    abandoned,
 };
 
 /// The state between MPI_Init and MPI_Finalize. Every call reads it.
@@ -181,7 +181,7 @@ private:
 [[nodiscard]] inline detail::lane_set* lanes_for_waiting() noexcept {
     for (;;) {
         if (detail::lane_set* const lanes = active_lanes()) return lanes;
-        if (current.state.load() == workers::left_behind) return nullptr;
+        if (current.state.load() == workers::abandoned) return nullptr;
         pause();
     }
 }

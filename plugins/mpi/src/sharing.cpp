@@ -33,9 +33,9 @@ programs_use use;
 
 /// A worker never returns from a function of the program: from here on, the program's calls go
 /// directly to MPI.
-void leave_behind() {
+void abandon_workers() {
     // Before the lanes: a thread that finds no lanes reads the state.
-    current.state.store(workers::left_behind);
+    current.state.store(workers::abandoned);
     // release: pairs with the acquire in active_lanes().
     current.lanes.store(nullptr, std::memory_order_release);
 }
@@ -51,7 +51,7 @@ void leave_behind() {
                               "some tasks could not complete and were given up; stderr has the list");
     case detail::context::drained::not_at_all: break;
     }
-    leave_behind();
+    abandon_workers();
     return detail::refuse(COMMTASK_ERR_UNFINISHED,
                           "the worker is inside a call of the program's that does not come back; "
                           "what is unfinished stays so");
@@ -113,13 +113,13 @@ bool answers() {
     // The worker runs no function of the program.
     if (detail::context::current() == nullptr) return true;
     current.state.store(workers::asked);
-    const bool is_left_behind = detail::context::running()->is_left_behind(use.limit_ns, use.verbose);
-    if (is_left_behind) {
-        leave_behind();
+    const bool is_abandoned = detail::context::running()->abandon_if_stuck(use.limit_ns, use.verbose);
+    if (is_abandoned) {
+        abandon_workers();
     } else {
         current.state.store(workers::there);
     }
-    return !is_left_behind;
+    return !is_abandoned;
 }
 
 void end_runtime() {

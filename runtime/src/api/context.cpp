@@ -251,7 +251,7 @@ context::~context() {
     take_back_cores();
     say_registered_windows();
     plans_.forget_all();
-    listeners_.forget_all(has_given_up_);
+    listeners_.forget_all(has_abandoned_tasks_);
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_return scope;
     // deleting the attribute here must not look like MPI_Finalize

@@ -87,7 +87,7 @@ public:
     [[nodiscard]] drained end_use(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
     /// Under commtask-run: whether a progress thread stays inside a function of the program's, or a
     /// call of MPI, for `limit_ns`. If so, the context was left as after drained::not_at_all.
-    [[nodiscard]] bool is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
+    [[nodiscard]] bool abandon_if_stuck(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
 
     /// Keeps the context that it has found alive, for a call that ends tasks on a thread that does
     /// not know of commtask_finalize.
@@ -100,7 +100,7 @@ public:
                 // counter
                 count_->fetch_add(1, std::memory_order_seq_cst);
                 is_counted = n_visits_.load(std::memory_order_seq_cst) == count_;
-                // leave_behind() has replaced the counter in between
+                // abandon() has replaced the counter in between
                 if (!is_counted) count_->fetch_sub(1, std::memory_order_relaxed);
             }
             is_open_ = current_.load(std::memory_order_seq_cst) != nullptr;
@@ -204,13 +204,13 @@ private:
     [[nodiscard]] std::vector<incomplete_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
     /// Selects the tasks that are given up.
-    struct giving_up {
+    struct abandoned_tasks {
         task_filter whose;
         task_filter listed;
         std::int64_t verbose;
     };
-    [[nodiscard]] bool give_up(const giving_up& of) noexcept;
-    [[nodiscard]] drained leave_behind(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept;
+    [[nodiscard]] bool abandon_tasks(const abandoned_tasks& of) noexcept;
+    [[nodiscard]] drained abandon(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept;
     /// Posts a task for the library itself, whether the program uses the library or not.
     [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code, int lane) noexcept;
@@ -227,7 +227,7 @@ private:
     static std::atomic<context*> current_;
     static std::atomic<context*> running_;
     static std::atomic<int> first_visits_;
-    /// Counts threads in a visit; leave_behind() replaces it.
+    /// Counts threads in a visit; abandon() replaces it.
     static std::atomic<std::atomic<int>*> n_visits_;
 
     const config settings_;
@@ -261,7 +261,7 @@ private:
     listener_registry listeners_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
-    bool has_given_up_ = false; ///< Tasks were given up: MPI may still write to their memory.
+    bool has_abandoned_tasks_ = false; ///< Tasks were given up: MPI may still write to their memory.
 };
 
 } // namespace commtask::detail

@@ -81,10 +81,10 @@ context::drained context::drain() noexcept {
         const bool is_stuck = passes.is_over(lanes_, now_ns());
         if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
         if (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
-            if (is_stuck) return leave_behind(finalize_limit_ns(settings_), passes, settings_.verbose);
+            if (is_stuck) return abandon(finalize_limit_ns(settings_), passes, settings_.verbose);
             continue;
         }
-        const bool is_given_up = give_up({any_task, no_handler, settings_.verbose});
+        const bool is_given_up = abandon_tasks({any_task, no_handler, settings_.verbose});
         lanes_.give_back_all_locks();
         if (is_given_up) {
             how = drained::by_force;
@@ -108,7 +108,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     std::size_t n_open = 0;
     for (;;) {
         if (!has_lock && !lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
-            if (passes.is_over(lanes_, now_ns())) return leave_behind(limit_ns, passes, verbose);
+            if (passes.is_over(lanes_, now_ns())) return abandon(limit_ns, passes, verbose);
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
         }
@@ -119,7 +119,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         const bool is_at_work = open.in_flight > 0 || open.ready > 0;
         n_open = open.all;
         const bool is_hopeless = open.all > 0 && patience.is_over({now_ns(), open.all, is_at_work});
-        const bool is_given_up = is_hopeless && give_up({is_programs, is_unfinished_and_programs, verbose});
+        const bool is_given_up = is_hopeless && abandon_tasks({is_programs, is_unfinished_and_programs, verbose});
         if (is_hopeless && !is_given_up) patience.restart();
         const bool is_over = is_given_up || open.all == 0;
         if (is_over) {
@@ -138,12 +138,12 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     }
 }
 
-bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
+bool context::abandon_if_stuck(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     if (lanes_.is_held_by_me()) return false;
     progress_watch passes{limit_ns};
     while (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;
-        static_cast<void>(leave_behind(limit_ns, passes, verbose));
+        static_cast<void>(abandon(limit_ns, passes, verbose));
         return true;
     }
     lanes_.give_back_all_locks();
@@ -152,19 +152,19 @@ bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexc
 
 /// The calling thread has all progress locks. @return false if some task could still move: the
 /// worker goes on with it
-bool context::give_up(const giving_up& of) noexcept {
+bool context::abandon_tasks(const abandoned_tasks& of) noexcept {
     if (lanes_.could_still_move(of.whose)) return false;
     close();                    // a task that a callback posts from here on would never end
     for (lane& each : lanes_) { // print all lists first: they name predecessors on other lanes
         if (of.verbose >= 1) each.incomplete.print("given up by commtask_finalize", of.listed);
     }
     for (lane& each : lanes_) each.ending.give_up(of.whose);
-    has_given_up_ = true;
+    has_abandoned_tasks_ = true;
     return true;
 }
 
 /// @param passes  is over for at least one lane
-context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept {
+context::drained context::abandon(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept {
     watchdog_.stop();
     // a thread in a visit may stay inside MPI for ever; all that it uses remains, since nothing is
     // destroyed
