@@ -83,7 +83,7 @@ void listener_registry::close_all() noexcept {
     }
 }
 
-void listener_registry::forget_all(bool are_given_up) noexcept {
+void listener_registry::forget_all(bool has_abandoned_receives) noexcept {
     // used without the lock: a front end is told of ends, and may run tasks
     std::vector<commtask_listener_s*> all;
     {
@@ -92,7 +92,7 @@ void listener_registry::forget_all(bool are_given_up) noexcept {
     }
     for (commtask_listener_s* const left : all) {
         // MPI may still write to the memory of receives that were given up: the listener keeps it.
-        if (left->has_ended() && !are_given_up) {
+        if (left->has_ended() && !has_abandoned_receives) {
             commtask_listener_s::let_go(left);
         } else {
             left->abandon();
@@ -131,7 +131,7 @@ void commtask_listener_s::drop(commtask_listener_s* which) noexcept {
 }
 
 void commtask_listener_s::let_go(commtask_listener_s* ended) noexcept {
-    ended->take_given_back(); // messages that no control task has fetched
+    ended->repost_returned(); // messages that no control task has fetched
     drop(ended);
 }
 
@@ -163,7 +163,7 @@ int commtask_listener_s::post(slot& free) noexcept {
 
 void commtask_listener_s::close() noexcept {
     is_closed_ = true;
-    take_given_back();
+    repost_returned();
     for (slot* each = first_; each != nullptr; each = each->next) {
         if (!each->is_over) static_cast<void>(commtask_cancel(each->receive));
     }
@@ -189,13 +189,13 @@ void commtask_listener_s::on_end(const commtask_status* status, void* ended) noe
     mine.is_withdrawn = status->state == COMMTASK_STATE_CANCELED;
     mine.message = {sizeof mine.message, mine.memory,   status->bytes,      status->source,
                     status->tag,         status->error, status->error_class};
-    mine.of->hand_on();
+    mine.of->deliver_in_order();
 }
 
 /// Hands on all messages that have come, up to the first receive that has not ended.
-void commtask_listener_s::hand_on() noexcept {
+void commtask_listener_s::deliver_in_order() noexcept {
     const pause_recording scope;
-    take_given_back();
+    repost_returned();
     while (first_ != nullptr && first_->is_over) {
         slot& next = *first_;
         first_ = next.next;
@@ -213,9 +213,9 @@ void commtask_listener_s::hand_over(slot& taken) noexcept {
 }
 
 /// On a progress thread: posts again what other threads have given back.
-void commtask_listener_s::take_given_back() noexcept {
-    // acquire: partner of the release in lay_down(); the program no longer uses the message.
-    slot* next = given_back_.exchange(nullptr, std::memory_order_acquire);
+void commtask_listener_s::repost_returned() noexcept {
+    // acquire: partner of the release in push_returned(); the program no longer uses the message.
+    slot* next = returned_.exchange(nullptr, std::memory_order_acquire);
     while (next != nullptr) take_back(*std::exchange(next, next->next));
 }
 
@@ -229,7 +229,7 @@ void commtask_listener_s::take_back(slot& free) noexcept {
         n_holders_.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
-    lay_down(free);
+    push_returned(free);
     if (code != COMMTASK_ERR_NO_MEMORY || std::exchange(has_warned_, true)) return;
     say("no memory for the next receive of a message in tag %d: its slot takes part again when another message comes "
         "or is given back, "
@@ -237,29 +237,29 @@ void commtask_listener_s::take_back(slot& free) noexcept {
         tag_);
 }
 
-/// Any thread inside a visit that has entered `giving_back_`. The thread that ends the listener may
+/// Any thread inside a visit that has entered `returning_`. The thread that ends the listener may
 /// wait for this thread alone.
 void commtask_listener_s::leave() noexcept {
-    giving_back_.leave(); // the listener may be gone from here on
+    returning_.leave(); // the listener may be gone from here on
     if (context* const runtime = context::current()) runtime->lanes().waiters.announce();
 }
 
 /// Any thread.
-void commtask_listener_s::lay_down(slot& free) noexcept {
-    slot* first = given_back_.load(std::memory_order_relaxed);
+void commtask_listener_s::push_returned(slot& free) noexcept {
+    slot* first = returned_.load(std::memory_order_relaxed);
     do {
         free.next = first;
-        // release: partner of the acquire in take_given_back().
-    } while (!given_back_.compare_exchange_weak(first, &free, std::memory_order_release, std::memory_order_relaxed));
+        // release: partner of the acquire in repost_returned().
+    } while (!returned_.compare_exchange_weak(first, &free, std::memory_order_release, std::memory_order_relaxed));
 }
 
-void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void* self) noexcept {
+void commtask_listener_s::on_returned(const commtask_status* /*status*/, void* self) noexcept {
     auto* const mine = static_cast<commtask_listener_s*>(self);
     // acq_rel: a thread that found a control task on its way has put its message into the list
     // before; partner of the exchange in give_back().
     mine->has_control_task_.exchange(false, std::memory_order_acq_rel);
-    mine->hand_on();
-    mine->giving_back_.leave();
+    mine->deliver_in_order();
+    mine->returning_.leave();
     drop(mine);
 }
 
@@ -267,21 +267,21 @@ int commtask_listener_s::give_back(slot& released) noexcept {
     const context::visit late;
     // A thread that has entered the gate, or its control task, keeps the listener alive:
     // commtask_unlisten waits for both.
-    const bool has_entered = giving_back_.try_enter();
+    const bool has_entered = returning_.try_enter();
     if (!has_entered || !late.is_open() || has_ended()) {
         if (has_entered) leave();
         drop(this);
         return COMMTASK_OK;
     }
-    lay_down(released);
-    // acq_rel: partner of the exchange in on_given_back().
+    push_returned(released);
+    // acq_rel: partner of the exchange in on_returned().
     if (has_control_task_.exchange(true, std::memory_order_acq_rel)) {
         leave();
         return COMMTASK_OK;
     }
-    // the control task's reference; on_given_back() drops it
+    // the control task's reference; on_returned() drops it
     n_holders_.fetch_add(1, std::memory_order_relaxed);
-    const int code = call_on_lane(*this, &on_given_back, this, COMMTASK_NONE, nullptr);
+    const int code = call_on_lane(*this, &on_returned, this, COMMTASK_NONE, nullptr);
     if (code == COMMTASK_OK) return code;
     // the next thread that gives a message back sends another control task
     has_control_task_.store(false, std::memory_order_relaxed);
@@ -346,7 +346,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
 }
 
 void commtask_listener_on_end(commtask_listener_t listener, void (*end)(void*), void* argument) noexcept {
-    listener->tell_of_end(end, argument);
+    listener->set_on_end(end, argument);
 }
 
 int commtask_message_release(commtask_message* message) noexcept {
@@ -370,8 +370,8 @@ int commtask_unlisten(commtask_listener_t* listener) noexcept {
         static_cast<void>(runtime->listeners().add(ended));
         return code;
     }
-    const auto is_left_alone = [&] { return ended.has_ended() && ended.is_left_alone(); };
-    while (!wait_in_library(runtime->lanes(), runtime->waiting(), -1, is_left_alone)) {}
+    const auto try_close_returns = [&] { return ended.has_ended() && ended.try_close_returns(); };
+    while (!wait_in_library(runtime->lanes(), runtime->waiting(), -1, try_close_returns)) {}
     *listener = COMMTASK_LISTENER_NULL;
     commtask_listener_s::let_go(&ended);
     return COMMTASK_OK;

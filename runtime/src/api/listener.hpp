@@ -48,7 +48,7 @@ struct commtask_listener_s {
     void abandon() noexcept { end(); }
     /// Sets the function to call at the end. Called by the thread that opened the listener, before
     /// any thread ends it.
-    void tell_of_end(void (*whom)(void*), void* argument) noexcept {
+    void set_on_end(void (*whom)(void*), void* argument) noexcept {
         on_ended_ = whom;
         on_ended_argument_ = argument;
     }
@@ -61,7 +61,7 @@ struct commtask_listener_s {
     /// Called by the thread that ends the listener, after its end: whether no thread is giving a
     /// message back, and no control task of such a thread is on its way. From here on messages are
     /// given back without a control task.
-    [[nodiscard]] bool is_left_alone() noexcept { return giving_back_.close(); }
+    [[nodiscard]] bool try_close_returns() noexcept { return returning_.close(); }
     /// Drops the reference of the program or of the context. The listener has ended, and no
     /// progress thread or other thread uses it any more.
     static void let_go(commtask_listener_s* ended) noexcept;
@@ -78,16 +78,16 @@ struct commtask_listener_s {
 
 private:
     [[nodiscard]] int post(slot& free) noexcept;
-    void hand_on() noexcept;
+    void deliver_in_order() noexcept;
     void hand_over(slot& taken) noexcept;
-    void take_given_back() noexcept;
+    void repost_returned() noexcept;
     void take_back(slot& free) noexcept;
-    void lay_down(slot& free) noexcept;
+    void push_returned(slot& free) noexcept;
     void leave() noexcept;
     void end_if_idle() noexcept;
     void end() noexcept;
     static void on_end(const commtask_status* status, void* slot) noexcept;
-    static void on_given_back(const commtask_status* status, void* self) noexcept;
+    static void on_returned(const commtask_status* status, void* self) noexcept;
 
     commtask::detail::comm_queue& home_;
     /// Identifies the communicator, as home_ had it at the beginning.
@@ -109,11 +109,11 @@ private:
     void* on_ended_argument_ = nullptr;
 
     // Of any thread.
-    std::atomic<slot*> given_back_{nullptr};
-    /// A control task is on its way that has not fetched given_back_ yet.
+    std::atomic<slot*> returned_{nullptr};
+    /// A control task is on its way that has not fetched returned_ yet.
     std::atomic<bool> has_control_task_{false};
     /// Inside: threads that give a message back, and their control tasks.
-    commtask::detail::gate giving_back_;
+    commtask::detail::gate returning_;
     /// The program or the context, every message that is out of the queue, and a control task.
     std::atomic<std::size_t> n_holders_{1};
     std::atomic<bool> has_ended_{false};
@@ -145,9 +145,9 @@ public:
     /// Called before the end: asks the progress threads to cancel all receives. Does not wait.
     void close_all() noexcept;
     /// Called at the end, when no thread makes progress.
-    /// @param are_given_up  receives that could not be canceled may be among the listeners'
+    /// @param has_abandoned_receives  receives that could not be canceled may be among the listeners'
     /// receives
-    void forget_all(bool are_given_up) noexcept;
+    void forget_all(bool has_abandoned_receives) noexcept;
 
 private:
     std::mutex mutex_;
