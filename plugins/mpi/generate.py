@@ -51,7 +51,7 @@ COLLECTIVE = re.compile("MPI_(Neighbor_)?(Allgatherv?|Allreduce|Alltoall[vw]?|Ba
                         "|Reduce_scatter(_block)?|Scan|Scatterv?)")
 WHERE_ALL_MEET = {"MPI_Comm_free", "MPI_Comm_disconnect"}
 # Calls that only query: programs make them in loops (traced_call.hpp).
-LOOK = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status(_all|_any|_some)?|Parrived)")
+TEST = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status(_all|_any|_some)?|Parrived)")
 # Blocking functions that have a body in src/: they poll repeatedly.
 BY_HAND = {"MPI_Probe", "MPI_Mprobe"}
 
@@ -232,7 +232,7 @@ def text_of_wrappers(wrappers):
             lines.append("    if (a0 != nullptr) commtask::interposer::order_check::compare(*a0);")
         if not by_hand:
             lines.append(f"    if (commtask::interposer::passes_through()) return {w.from_below()};")
-        kind = "look" if LOOK.fullmatch(w.base()) else "call"
+        kind = "test" if TEST.fullmatch(w.base()) else "call"
         lines.append(f"    const commtask::interposer::traced_{kind} traced{{{index}}};")
         if w.name in WHERE_ALL_MEET:
             lines.append("    if (a0 != nullptr) commtask::interposer::outlive(*a0);")

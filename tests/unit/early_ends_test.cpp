@@ -20,7 +20,7 @@ namespace tuning = commtask::detail::tuning;
 int looks(early_ends& learned, std::int64_t count, int n, bool has_ended) {
     int n_looks = 0;
     for (int i = 0; i < n; ++i) {
-        if (!learned.is_worth_a_look(count)) continue;
+        if (!learned.may_end_early(count)) continue;
         ++n_looks;
         learned.saw(count, has_ended);
     }
@@ -41,7 +41,7 @@ TEST(EarlyEnds, ThoseThatDoNotEndAtOnceAreAskedForRarely) {
 TEST(EarlyEnds, OneThatEndsBringsTheLooksBack) {
     early_ends learned;
     looks(learned, 8, 1000, false);
-    EXPECT_GE(looks(learned, 8, 1000, true), 1000 - tuning::longest_pause_of_looks);
+    EXPECT_GE(looks(learned, 8, 1000, true), 1000 - tuning::longest_pause_of_tests);
 }
 
 TEST(EarlyEnds, LongOnesSayNothingAboutShortOnes) {

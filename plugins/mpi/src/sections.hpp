@@ -260,7 +260,7 @@ void wait_for_tasks(IsDone&& is_done) {
 /// @param for_each_task  void(look): for the tasks of the test, calls bool look(task&), which says
 ///     whether the task has ended, as far as the test must know
 template <typename IsDone, typename ForEachTask>
-void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
+void poll_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     if (is_done() || detail::in_progress_call()) return;
     // A loop of tests would keep the progress lock from threads that wait for it.
     if (detail::lane_set* const lanes = active_lanes(); lanes != nullptr && lanes->has_callers()) sched_yield();

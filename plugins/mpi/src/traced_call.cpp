@@ -43,7 +43,7 @@ void traced_call::begin(unsigned number) noexcept {
 
 void traced_call::end() const noexcept { write(detail::now_ns(), record_type::region_end, name_); }
 
-void traced_look::end() const noexcept {
+void traced_test::end() const noexcept {
     const std::uint64_t now = detail::now_ns();
     if (now - begin_ns_ < detail::trace::shortest_ns) return;
     const std::uint32_t name = name_of(number_);

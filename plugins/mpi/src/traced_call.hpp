@@ -60,16 +60,16 @@ private:
 
 /// A call that only queries, as MPI_Test does. Programs make it so often that only long calls are
 /// recorded.
-class traced_look {
+class traced_test {
 public:
-    explicit traced_look(unsigned number) noexcept : named_(number) {
+    explicit traced_test(unsigned number) noexcept : named_(number) {
         if (detail::tracer::current() == nullptr) return;
         number_ = number;
         begin_ns_ = detail::now_ns();
     }
-    traced_look(const traced_look&) = delete;
-    traced_look& operator=(const traced_look&) = delete;
-    ~traced_look() {
+    traced_test(const traced_test&) = delete;
+    traced_test& operator=(const traced_test&) = delete;
+    ~traced_test() {
         if (begin_ns_ != 0) [[unlikely]]
             end();
     }

@@ -167,10 +167,10 @@ private:
     return MPI_ERR_IN_STATUS;
 }
 
-/// How far look_once() must go through an array.
-enum class until : std::uint8_t { all_looked_at, one_is_open, one_has_ended };
+/// How far poll_once() must go through an array.
+enum class until : std::uint8_t { all_polled, one_is_open, one_has_ended };
 
-/// For look_once(): the tasks of an array that have not ended.
+/// For poll_once(): the tasks of an array that have not ended.
 [[nodiscard]] auto tasks_of(const batch& all, until end) {
     return [&all, end](auto&& look) {
         for (int i = 0; i < all.count(); ++i) {
@@ -248,7 +248,7 @@ namespace {
 /// Advances the native requests and completes none.
 /// @param failed  the index of a request that has failed and is null now; else count()
 /// @return whether all polled requests are complete
-[[nodiscard]] bool look_at_natives(batch& all, const polled::among& which, MPI_Status& status, int& failed) {
+[[nodiscard]] bool test_natives(batch& all, const polled::among& which, MPI_Status& status, int& failed) {
     std::vector<MPI_Request>& natives = all.natives();
     failed = all.count();
     bool are_over = true;
@@ -283,7 +283,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
         const polled::among completed{count, requests};
         return inside<progress_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
-    look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::one_is_open));
+    poll_once([&] { return all.have_all_ended(); }, tasks_of(all, until::one_is_open));
     *flag = all.have_all_ended() ? 1 : 0;
     std::vector<MPI_Status> statuses_of_natives = statuses_for_natives(all, status_array{statuses});
     int code = MPI_SUCCESS;
@@ -294,7 +294,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
         // advances.
         MPI_Status how = current.empty_status;
         int failed = 0;
-        if (!look_at_natives(all, which, how, failed)) *flag = 0;
+        if (!test_natives(all, which, how, failed)) *flag = 0;
         if (failed < count) return one_has_failed(all, failed, how, status_array{statuses});
         if (*flag != 0) {
             const detail::errors_return scope; // one handler call reports all errors
@@ -310,8 +310,8 @@ namespace {
 
 /// One poll of an array with tasks, for MPI_Waitany and MPI_Testany.
 /// @return whether a request was found: `index` and `code` say which and how
-[[nodiscard]] bool look_for_any(batch& all, int* index, MPI_Status* status, int& code, error_home& home,
-                                bool& must_raise) {
+[[nodiscard]] bool find_ended(batch& all, int* index, MPI_Status* status, int& code, error_home& home,
+                              bool& must_raise) {
     const int ended = all.first_ended();
     if (ended < all.count()) {
         *index = ended;
@@ -363,9 +363,9 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
     error_home home;
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
-        static_cast<void>(look_for_any(all, index, status, code, home, must_raise));
+        static_cast<void>(find_ended(all, index, status, code, home, must_raise));
     } else {
-        poll_until([&] { return look_for_any(all, index, status, code, home, must_raise); });
+        poll_until([&] { return find_ended(all, index, status, code, home, must_raise); });
     }
     return must_raise ? raise(home, code) : code;
 }
@@ -381,11 +381,11 @@ int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI
         return inside<progress_section>(
             [&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
-    look_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
+    poll_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
     int code = MPI_SUCCESS;
     bool must_raise = false;
     error_home home;
-    *flag = look_for_any(all, index, status, code, home, must_raise) ? 1 : 0;
+    *flag = find_ended(all, index, status, code, home, must_raise) ? 1 : 0;
     if (*flag == 0) *index = MPI_UNDEFINED;
     return must_raise ? raise(home, code) : code;
 }
@@ -457,11 +457,11 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     }
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
-        look_once([&] { return all.have_all_ended(); },
-                  tasks_of(all, until::all_looked_at)); // requests that ended with it
+        poll_once([&] { return all.have_all_ended(); },
+                  tasks_of(all, until::all_polled)); // requests that ended with it
         return collect_some(all, n_ended, indices, statuses);
     }
-    look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));
+    poll_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_polled));
     poll_until([&] {
         code = collect_some(all, n_ended, indices, statuses);
         return code != MPI_SUCCESS || *n_ended > 0;
@@ -480,7 +480,7 @@ int own_MPI_Testsome(int count, MPI_Request* requests, int* n_ended, int* indice
         return inside<progress_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }
-    look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));
+    poll_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_polled));
     return collect_some(all, n_ended, indices, statuses);
 }
 

@@ -12,8 +12,8 @@
 namespace commtask::interposer {
 namespace {
 
-void look_at_one(commtask_t asked) {
-    look_once([&] { return has_ended(asked); }, [&](auto&& look) { look(*asked); });
+void poll_task(commtask_t asked) {
+    poll_once([&] { return has_ended(asked); }, [&](auto&& look) { look(*asked); });
 }
 
 } // namespace
@@ -47,7 +47,7 @@ int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
         if (passes_through()) return commtask_real_MPI_Test(request, flag, status);
         return inside<progress_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
     }
-    look_at_one(of.task);
+    poll_task(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     let_go(of, *request);
@@ -59,7 +59,7 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
     if (of.task == COMMTASK_NULL || flag == nullptr) {
         return inside<progress_section>([&] { return commtask_real_MPI_Request_get_status(request, flag, status); });
     }
-    look_at_one(of.task);
+    poll_task(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     write_status(*of.task, status);
@@ -106,7 +106,7 @@ int own_MPI_Request_free(MPI_Request* request) {
 #if MPI_VERSION >= 4
 int own_MPI_Parrived(MPI_Request request, int partition, int* flag) {
     const tracked_request of = tracked(request);
-    if (of.task != COMMTASK_NULL) look_at_one(of.task);
+    if (of.task != COMMTASK_NULL) poll_task(of.task);
     const progress_section section; // in this section the task does not end
     if (of.task == COMMTASK_NULL || !has_ended(of.task) || flag == nullptr) {
         return commtask_real_MPI_Parrived(request, partition, flag);

@@ -29,7 +29,7 @@ Dl_info object_of(const void* address) noexcept {
 /// LLVM 19, but its barriers do not wait for a bound task in such a team.
 constexpr const char* witness_of_release = "__kmpc_dispatch_deinit";
 
-std::string look() {
+std::string find_objection() {
     if (!runtime_objection().empty()) {
         return runtime_objection();
     }
@@ -56,7 +56,7 @@ std::string look() {
 } // namespace
 
 const std::string& binding_objection() noexcept {
-    static const auto* const objection = new std::string(look());
+    static const auto* const objection = new std::string(find_objection());
     return *objection;
 }
 

@@ -22,7 +22,7 @@ Dl_info object_of(const void* address) noexcept {
     return info;
 }
 
-std::string look() {
+std::string find_objection() {
     // A function that libcommtask-omp-bind does not interpose.
     const Dl_info ours = object_of(reinterpret_cast<const void*>(&__kmpc_proxy_task_completed_ooo));
     // gcc's code calls the first two to wait for tasks and for a parallel region; code of any
@@ -43,7 +43,7 @@ std::string look() {
 } // namespace
 
 const std::string& runtime_objection() noexcept {
-    static const auto* const objection = new std::string(look());
+    static const auto* const objection = new std::string(find_objection());
     return *objection;
 }
 

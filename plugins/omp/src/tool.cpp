@@ -130,7 +130,7 @@ std::string_view environment(const char* name) {
 /// Calls `take` for tools in the order in which libomp would have searched them: the next in the
 /// process, the user's, and Archer, until `take` accepts one. Loads them.
 template <class Take>
-void look_for_tools(Take&& take) {
+void for_each_tool(Take&& take) {
     const auto ask = [&](void* library) {
         void* const start = library != nullptr ? dlsym(library, "ompt_start_tool") : nullptr;
         const bool is_taken = start != nullptr && take(reinterpret_cast<start_function>(start));
@@ -154,7 +154,7 @@ void look_for_tools(Take&& take) {
 /// The tool that libomp would have started. Without ThreadSanitizer, Archer is no tool.
 ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
     ompt_start_tool_result_t* found = nullptr;
-    look_for_tools([&](start_function start) {
+    for_each_tool([&](start_function start) {
         found = start(version, runtime);
         return found != nullptr;
     });
@@ -186,7 +186,7 @@ void complain_if_archer_is_shut_out() {
     Dl_info libomp{};
     const bool libomp_is_known = dladdr(dlsym(RTLD_DEFAULT, "__kmpc_fork_call"), &libomp) != 0;
     // Identified by its library: calling the function would start the tool.
-    look_for_tools([&](start_function start) {
+    for_each_tool([&](start_function start) {
         Dl_info where{};
         const bool is_known = dladdr(reinterpret_cast<void*>(start), &where) != 0;
         if (is_known && libomp_is_known && where.dli_fbase == libomp.dli_fbase) {

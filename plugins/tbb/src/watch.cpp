@@ -82,7 +82,7 @@ private:
     static constexpr std::chrono::milliseconds longest_nap{50};
     /// Fewer: a program that waits repeatedly wakes this thread each time. More: this thread wakes
     /// up beside a program that does not wait.
-    static constexpr int quiet_looks_before_sleep = 4;
+    static constexpr int idle_polls_before_wait = 4;
 
     /// The thread blocks all signals: signals are for the program's threads.
     void begin_thread() {
@@ -105,15 +105,15 @@ private:
         pthread_setname_np(pthread_self(), "commtask-watch");
         std::unique_lock guard{lock_};
         std::chrono::milliseconds nap = shortest_nap;
-        int quiet_looks = 0;
+        int n_idle_polls = 0;
         while (!is_over_) {
-            quiet_looks = has_pending() ? 0 : quiet_looks + 1;
-            if (quiet_looks >= quiet_looks_before_sleep) {
+            n_idle_polls = has_pending() ? 0 : n_idle_polls + 1;
+            if (n_idle_polls >= idle_polls_before_wait) {
                 sleeps_.store(true, std::memory_order_seq_cst);
                 wake_up_.wait(guard, [this] { return is_over_ || has_pending(); });
                 sleeps_.store(false, std::memory_order_seq_cst);
                 nap = shortest_nap;
-                quiet_looks = 0;
+                n_idle_polls = 0;
             }
             wake_up_.wait_for(guard, nap, [this] { return is_over_; });
             nap = std::min(2 * nap, longest_nap);

@@ -25,7 +25,7 @@
 namespace commtask::detail {
 namespace {
 
-constexpr auto look_ns = static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns);
+constexpr auto poll_interval_ns = static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns);
 
 [[nodiscard]] std::uint64_t finalize_limit_ns(const config& settings) {
     return static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
@@ -64,14 +64,14 @@ context::drained context::drain() noexcept {
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
         if (!lanes_.has_worker(i)) static_cast<void>(progress_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
     }
-    const waiting_policy looks_on{true, waiting().spin_ns};
+    const waiting_policy policy{true, waiting().spin_ns};
     drain_limit patience{finalize_limit_ns(settings_)};
     progress_watch passes{finalize_limit_ns(settings_)};
     call_watch calls;
     drained how = drained::completely;
     bool is_closed = false;
     for (;;) {
-        if (wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
+        if (wait_in_library(lanes_, policy, poll_interval_ns, [this] { return lanes_.is_quiet(); })) {
             if (std::exchange(is_closed, true)) break;
             // a thread that gave a message back meanwhile has posted a task, which must end too
             close();
@@ -134,7 +134,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         }
         if (is_over) return is_given_up ? drained::by_force : drained::completely;
         if (has_lock) continue;
-        lanes_.waiters.wait(look_ns, [&] { return lanes_.approx_ended() != n_ended; });
+        lanes_.waiters.wait(poll_interval_ns, [&] { return lanes_.approx_ended() != n_ended; });
     }
 }
 

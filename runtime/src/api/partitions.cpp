@@ -184,7 +184,7 @@ int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) n
         const task* const started = plan->started_of(plan->posted(member));
         if (started == nullptr) return 0;
         const auto has_ended = [&] { return started->life.state() != task_state::open; };
-        return look_once(*runtime, has_ended) ? 1 : 0;
+        return poll_once(*runtime, has_ended) ? 1 : 0;
     }
     if (const int code = check_partition(plan, member, partition, 1); code != COMMTASK_OK) return code;
     const partition_set& parts = *plan->posted(member).partitions;
@@ -196,5 +196,5 @@ int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) n
         }
         return true;
     };
-    return look_once(*runtime, has_come) ? 1 : 0;
+    return poll_once(*runtime, has_come) ? 1 : 0;
 }

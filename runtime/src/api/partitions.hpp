@@ -31,7 +31,7 @@ void rebind_groups(plan& of, const plan_member& whole, const commtask_op& wanted
 /// For a question that the program asks in a loop: where the worker shares its core, the question
 /// also makes progress.
 template <typename IsDone>
-[[nodiscard]] bool look_once(context& runtime, IsDone&& is_done) noexcept {
+[[nodiscard]] bool poll_once(context& runtime, IsDone&& is_done) noexcept {
     if (is_done()) return true;
     if (!may_wait() || !runtime.should_make_progress()) return false;
     return wait_in_library(runtime.lanes(), runtime.waiting(), 1, is_done);

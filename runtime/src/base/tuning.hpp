@@ -73,7 +73,7 @@ inline constexpr std::uint64_t cells_fetched_ahead = 8;
 
 /// After an operation that did not complete at once, at most so many operations of its size are not
 /// tested for immediate completion (mpi/early_ends.hpp). scripts/bench post.
-inline constexpr int longest_pause_of_looks = 127;
+inline constexpr int longest_pause_of_tests = 127;
 
 // The interposer: plugins/mpi/src -----------------------------------------------------------------
 

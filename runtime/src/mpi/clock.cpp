@@ -40,7 +40,7 @@ private:
 
 /// Tests a request until it completes, or `is_over()` returns true.
 template <typename IsOver>
-[[nodiscard]] bool look_until_ended(MPI_Request& request, MPI_Status* status, IsOver&& is_over) {
+[[nodiscard]] bool poll_until_ended(MPI_Request& request, MPI_Status* status, IsOver&& is_over) {
     int has_ended = 0;
     while (MPI_Test(&request, &has_ended, status) == MPI_SUCCESS && has_ended == 0) {
         if (is_over()) return false;
@@ -64,7 +64,7 @@ void answer_all(MPI_Comm comm, int n_ranks, int tag, std::uint64_t patience_ns) 
         MPI_Request request = MPI_REQUEST_NULL;
         MPI_Status status{};
         if (MPI_Irecv(&asked, 1, MPI_UINT64_T, MPI_ANY_SOURCE, tag, comm, &request) != MPI_SUCCESS) return;
-        if (!look_until_ended(request, &status, [&] { return now_ns() - since_ns >= patience_ns; })) {
+        if (!poll_until_ended(request, &status, [&] { return now_ns() - since_ns >= patience_ns; })) {
             return withdraw(request);
         }
         since_ns = now_ns();
@@ -94,7 +94,7 @@ void send_word(MPI_Comm comm, int tag, question word) {
         if (MPI_Irecv(&theirs_ns, 1, MPI_UINT64_T, 0, tag + 1, comm, &request) != MPI_SUCCESS) return std::nullopt;
         const std::uint64_t asked_ns = now_ns();
         send_word(comm, tag, question::time);
-        if (!look_until_ended(request, MPI_STATUS_IGNORE, [&] { return now_ns() - asked_ns >= patience_ns; })) {
+        if (!poll_until_ended(request, MPI_STATUS_IGNORE, [&] { return now_ns() - asked_ns >= patience_ns; })) {
             withdraw(request);
             return std::nullopt;
         }

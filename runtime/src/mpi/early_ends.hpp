@@ -20,7 +20,7 @@ namespace commtask::detail {
 class early_ends {
 public:
     /// Whether to test this send at once; if so, saw() gets the result.
-    [[nodiscard]] bool is_worth_a_look(std::int64_t count) noexcept {
+    [[nodiscard]] bool may_end_early(std::int64_t count) noexcept {
         habit& known = of(count);
         if (known.left_out == 0) return true;
         --known.left_out;
@@ -28,11 +28,11 @@ public:
     }
 
     /// The result of the test. Each test in vain in a row doubles the number of sends without a
-    /// test that follow, up to tuning::longest_pause_of_looks.
+    /// test that follow, up to tuning::longest_pause_of_tests.
     void saw(std::int64_t count, bool has_ended) noexcept {
         habit& known = of(count);
         known.pause =
-            has_ended ? 0 : static_cast<std::uint8_t>(std::min(2 * known.pause + 1, tuning::longest_pause_of_looks));
+            has_ended ? 0 : static_cast<std::uint8_t>(std::min(2 * known.pause + 1, tuning::longest_pause_of_tests));
         known.left_out = known.pause;
     }
 

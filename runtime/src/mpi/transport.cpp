@@ -155,7 +155,7 @@ start_result mpi_transport::start(task& which) noexcept {
         return start_result::started;
     }
     if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
-    if (started.count == 1 && kind.has_dest && !kind.may_receive && early_ends_.is_worth_a_look(which.op.send.count)) {
+    if (started.count == 1 && kind.has_dest && !kind.may_receive && early_ends_.may_end_early(which.op.send.count)) {
         int has_ended = 0;
         code = errors.code_of(MPI_Test(&started.requests[0], &has_ended, MPI_STATUS_IGNORE));
         early_ends_.saw(which.op.send.count, has_ended != 0);

@@ -50,9 +50,9 @@ bool mpi_transport::must_queue(const task& which) const noexcept {
 }
 
 void mpi_transport::poll_unmatched(completion_sink& sink) noexcept {
-    task_list looked_at = unmatched_.take_all();
+    task_list polled = unmatched_.take_all();
     task_list ended;
-    while (task* const which = looked_at.pop()) {
+    while (task* const which = polled.pop()) {
         switch (poll_unmatched_task(*which, unmatched_)) {
         case unmatched_state::stays: unmatched_.push(*which); break;
         case unmatched_state::is_started: break;

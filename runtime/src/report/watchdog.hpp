@@ -46,11 +46,11 @@ public:
 
 private:
     void run();
-    void look();
-    void answer_signal();
+    void check();
+    void handle_list_signal();
     void set_paused(bool& has_paused, bool is_wanted, const char* by);
-    void look_for_pause_file();
-    void say_what_it_is_in(const lane& stuck, double seconds) const;
+    void check_pause_file();
+    void report_current_call(const lane& stuck, double seconds) const;
 
     lane_set& lanes_;
     const watchdog_settings settings_;
@@ -58,7 +58,7 @@ private:
     struct sigaction before_{};        ///< The process's earlier action for the signal.
     struct sigaction before_pauses_{}; ///< The process's earlier action for the pause signal.
     std::uint64_t last_ended_ = 0;
-    std::vector<std::uint64_t> last_passes_; ///< By lane.
+    std::vector<std::uint64_t> last_progress_calls_; ///< By lane.
     std::uint64_t unchanged_since_ns_ = 0;
     std::uint32_t signals_seen_ = 0;
     std::uint32_t pauses_seen_ = 0;

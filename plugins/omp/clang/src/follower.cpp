@@ -59,7 +59,7 @@ bool is_semicolon_behind(const clang::Preprocessor& preprocessor, clang::SourceL
 thread_local int n_looking = 0;
 constexpr int most_looking = 100;
 
-Token look_behind(clang::Preprocessor& preprocessor) {
+Token peek_token(clang::Preprocessor& preprocessor) {
     Token next;
     ++n_looking;
     preprocessor.Lex(next);
@@ -87,7 +87,7 @@ bool cannot_begin_body(const Token& token) {
 
 bool take_semicolon(clang::Preprocessor& preprocessor, const directive& line, bool is_operator) {
     if (is_operator ? n_looking >= most_looking : !is_semicolon_behind(preprocessor, line.end())) return false;
-    const Token next = look_behind(preprocessor);
+    const Token next = peek_token(preprocessor);
     if (next.is(tok::semi)) return true;
     preprocessor.EnterToken(next, /*IsReinject=*/false);
     return false;
@@ -97,10 +97,10 @@ bool lacks_statement(clang::Preprocessor& preprocessor, const directive& line) {
     const llvm::StringRef second = name_of(line.tokens[2]);
     const bool is_target_data = second == "enter" || second == "exit" || second == "update";
     if (is_standalone(name_of(line.tokens[1])) || is_target_data || n_looking >= most_looking) return false;
-    const Token next = look_behind(preprocessor);
+    const Token next = peek_token(preprocessor);
     bool lacks = next.isOneOf(tok::r_brace, tok::eof, tok::kw_else);
     if (next.is(tok::annot_pragma_openmp)) {
-        const Token name = look_behind(preprocessor);
+        const Token name = peek_token(preprocessor);
         lacks = is_standalone(name_of(name));
         preprocessor.EnterToken(name, /*IsReinject=*/false);
     }
