@@ -32,7 +32,7 @@ void forget_key(MPI_Comm comm, int key) {
     std::erase(list.keys, key);
 }
 
-void note_key(MPI_Comm comm, int key) {
+void record_key(MPI_Comm comm, int key) {
     if (comm != MPI_COMM_SELF) return;
 #ifdef OMPI_MAJOR_VERSION
     // Open MPI moves an attribute with a new value to the end of its list; MPICH keeps its place.
@@ -91,7 +91,7 @@ void delete_attributes_of_self() {
 int own_MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
     return inside<blocking_section>([&] {
         const int code = commtask_real_MPI_Comm_set_attr(comm, key, value);
-        if (code == MPI_SUCCESS) note_key(comm, key);
+        if (code == MPI_SUCCESS) record_key(comm, key);
         return code;
     });
 }

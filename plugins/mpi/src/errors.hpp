@@ -26,7 +26,7 @@ namespace commtask::interposer {
 
 /// The object whose handler gets an error: the window or the file if there is one, else the
 /// communicator.
-struct error_home {
+struct error_owner {
     MPI_Comm comm = comm_of_none();
     MPI_Win window = MPI_WIN_NULL;
     MPI_File file = MPI_FILE_NULL;
@@ -36,10 +36,10 @@ struct error_home {
 /// Calls the handler on this thread, as MPI would. The program ends if the error is fatal.
 /// @return code, if the handler returns
 int raise(MPI_Comm comm, int code);
-int raise(const error_home& home, int code);
+int raise(const error_owner& owner, int code);
 
 /// From now on, fatal errors of the program's own calls are reported to this module.
-void hear_fatal_errors();
+void intercept_fatal_errors();
 
 /// Ends the program as MPI_ERRORS_ARE_FATAL does, with a message that names the MPI function that
 /// the program called. The caller must be allowed to call MPI.

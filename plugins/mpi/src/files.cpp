@@ -58,14 +58,14 @@ void remove(MPI_File closed) {
     std::erase_if(all(), [closed](const file& each) { return each.handle == closed; });
 }
 
-void note_view(MPI_File handle, MPI_Datatype element) {
+void record_view(MPI_File handle, MPI_Datatype element) {
     int bytes = 0;
     MPI_Type_size(element, &bytes);
     const std::lock_guard guard{mutex};
     if (file* const found = find(handle)) found->element_bytes = std::max(bytes, 0);
 }
 
-void note_handler(MPI_File handle, MPI_Errhandler handler) {
+void record_handler(MPI_File handle, MPI_Errhandler handler) {
     const bool is_programs = handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN;
     const std::lock_guard guard{mutex};
     if (handle == MPI_FILE_NULL) new_ones_have_programs_handler = is_programs;

@@ -22,9 +22,9 @@ namespace files {
 void add(MPI_File opened, int mode);
 void remove(MPI_File closed);
 /// The file's view now has elements of this type.
-void note_view(MPI_File file, MPI_Datatype element);
+void record_view(MPI_File file, MPI_Datatype element);
 /// MPI_FILE_NULL: for files that are opened from now on.
-void note_handler(MPI_File file, MPI_Errhandler handler);
+void record_handler(MPI_File file, MPI_Errhandler handler);
 
 [[nodiscard]] bool is_known(MPI_File file);
 /// Waits until all tasks on the file have ended, including those that the program does not wait
@@ -49,7 +49,7 @@ int open_file(const MPI_File* file, int mode, Open&& open) {
 template <typename Section, typename Close>
 int close_file(const MPI_File* file, Close&& close) {
     const MPI_File closed = file == nullptr ? MPI_FILE_NULL : *file;
-    if (!passes_through()) files::end_tasks(closed);
+    if (!goes_to_mpi()) files::end_tasks(closed);
     files::remove(closed);
     return inside<Section>(close);
 }

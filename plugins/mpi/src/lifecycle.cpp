@@ -52,7 +52,7 @@ namespace {
 [[nodiscard]] bool needs_multiple() {
     detail::config settings;
     static_cast<void>(detail::apply_environment(settings, environ));
-    return settings.lanes > 1 || settings.node_announce_bytes > 0 || lookups::are_passed_by();
+    return settings.lanes > 1 || settings.node_announce_bytes > 0 || lookups::are_bypassed();
 }
 
 thread_local bool ends_the_program = false;
@@ -117,13 +117,13 @@ void learn_statuses() {
 /// MPI is initialised: starts the worker. Without a worker, calls go directly to MPI.
 void start(int asked, int given) {
     ++mine.depth;
-    current.lets_threads_in = given == MPI_THREAD_MULTIPLE;
+    current.has_thread_multiple = given == MPI_THREAD_MULTIPLE;
     learn_statuses();
     // Output belongs to the program: the runtime's advice is printed only in verbose mode.
     const int code = start_runtime(!is_verbose());
     if (code == COMMTASK_OK) {
         handles::reserve();
-        hear_fatal_errors();
+        intercept_fatal_errors();
         detail::context& runtime = *detail::context::running();
         current.waiting = runtime.waiting();
         // Without commtask, a thread that waits in MPI copies its messages itself.
@@ -182,13 +182,13 @@ int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
 
 int own_MPI_Finalize() {
     if (current.state.load() != workers::none && mine.depth == 0) {
-        const bool is_served = answers();
+        const bool is_served = workers_respond();
         // All ranks synchronize here, also those whose worker was abandoned.
         delete_attributes_of_self();
         order_check::compare(MPI_COMM_WORLD);
         if (is_served) {
             {
-                const progress_section issue_what_was_posted;
+                const progress_section issues_posted;
             }
             // release: pairs with the acquire in active_lanes().
             current.lanes.store(nullptr, std::memory_order_release);

@@ -103,7 +103,7 @@ private:
 /// The function that the program would call without this library. A call may come before any
 /// constructor has run.
 template <typename Function>
-[[nodiscard]] Function* behind_us(const char* name, std::atomic<Function*>& kept) noexcept {
+[[nodiscard]] Function* loaders_function(const char* name, std::atomic<Function*>& kept) noexcept {
     // relaxed: a second thread finds the same function.
     if (Function* const found = kept.load(std::memory_order_relaxed)) return found;
     static const char in_this_library = 0;
@@ -120,7 +120,7 @@ template <typename Function>
 constinit std::atomic<dlsym_function*> kept_dlsym{nullptr};
 constinit std::atomic<dlvsym_function*> kept_dlvsym{nullptr};
 constinit std::atomic<dlopen_function*> kept_dlopen{nullptr};
-constinit std::atomic<bool> passed_by{false};
+constinit std::atomic<bool> bypassed{false};
 
 /// The wrapper that profiling tools do not see: a program that gets MPI's own function from the
 /// loader bypasses the tools as well.
@@ -169,11 +169,11 @@ constinit std::atomic<bool> passed_by{false};
 
 /// With RTLD_DEEPBIND, a library's symbols are looked up first in the library and in the libraries
 /// that it is linked to. Its MPI calls then bypass the wrappers.
-void note_opened(void* handle, const char* file) noexcept {
+void warn_if_bypassed(void* handle, const char* file) noexcept {
     const link_map* const mpis = mpis_object();
     if (mpis == nullptr || handle == mpis) return; // its functions are looked up by name
-    if (object_of(lookups::find(handle, "MPI_Init")) != mpis || passed_by.exchange(true)) return;
-    if (current.state.load() == workers::none || current.lets_threads_in) return;
+    if (object_of(lookups::find(handle, "MPI_Init")) != mpis || bypassed.exchange(true)) return;
+    if (current.state.load() == workers::none || current.has_thread_multiple) return;
     detail::say("warning: %s was opened with RTLD_DEEPBIND: its MPI calls pass commtask-run by and may disturb the "
                 "worker; open it "
                 "before MPI_Init, ask for MPI_THREAD_MULTIPLE, or leave RTLD_DEEPBIND out",
@@ -183,11 +183,11 @@ void note_opened(void* handle, const char* file) noexcept {
 } // namespace
 
 void* lookups::find(void* handle, const char* name) noexcept {
-    dlsym_function* const loaders = behind_us("dlsym", kept_dlsym);
+    dlsym_function* const loaders = loaders_function("dlsym", kept_dlsym);
     return loaders == nullptr ? nullptr : loaders(handle, name);
 }
 
-bool lookups::are_passed_by() noexcept { return passed_by.load(); }
+bool lookups::are_bypassed() noexcept { return bypassed.load(); }
 
 } // namespace commtask::interposer
 
@@ -196,7 +196,7 @@ using namespace commtask::interposer;
 extern "C" {
 
 COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlsym(void* handle, const char* name) {
-    dlsym_function* const loaders = behind_us("dlsym", kept_dlsym);
+    dlsym_function* const loaders = loaders_function("dlsym", kept_dlsym);
     if (void* const wrapper = wrapper_of(name)) {
         if (handle != RTLD_NEXT) return answer(loaders(handle, name), wrapper);
         if (void* const next = next_after(__builtin_return_address(0), name)) return next;
@@ -205,7 +205,7 @@ COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlsym(void* handle, const 
 }
 
 COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlvsym(void* handle, const char* name, const char* version) {
-    dlvsym_function* const loaders = behind_us("dlvsym", kept_dlvsym);
+    dlvsym_function* const loaders = loaders_function("dlvsym", kept_dlvsym);
     if (void* const wrapper = wrapper_of(name)) {
         if (handle != RTLD_NEXT) return answer(loaders(handle, name, version), wrapper);
         if (void* const next = next_after(__builtin_return_address(0), name)) return next;
@@ -214,12 +214,12 @@ COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlvsym(void* handle, const
 }
 
 COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlopen(const char* file, int flags) {
-    dlopen_function* const loaders = behind_us("dlopen", kept_dlopen);
+    dlopen_function* const loaders = loaders_function("dlopen", kept_dlopen);
     if (file != nullptr && (flags & RTLD_DEEPBIND) != 0) {
         // This call does not use the caller's own search path. The call below does, if this one
         // finds nothing.
         if (void* const handle = loaders(file, flags)) {
-            note_opened(handle, file);
+            warn_if_bypassed(handle, file);
             return handle;
         }
     }

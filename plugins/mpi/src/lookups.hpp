@@ -11,6 +11,6 @@ namespace commtask::interposer::lookups {
 [[nodiscard]] void* find(void* handle, const char* name) noexcept;
 
 /// Whether the program has opened a library whose MPI calls bypass the wrappers.
-[[nodiscard]] bool are_passed_by() noexcept;
+[[nodiscard]] bool are_bypassed() noexcept;
 
 } // namespace commtask::interposer::lookups

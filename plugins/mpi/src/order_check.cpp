@@ -78,7 +78,7 @@ void initialize() {
 }
 
 void add(MPI_Comm comm, std::uint32_t collective, int root) {
-    if (comes_from_below()) return;
+    if (is_nested()) return;
     constexpr std::uint64_t prime = 0x100000001b3ULL;
     const std::uint64_t note = (std::uint64_t{collective} << 32U) | static_cast<std::uint32_t>(root);
     table& known = all();
@@ -93,7 +93,7 @@ void compare(MPI_Comm comm) {
     int is_intercommunicator = 1;
     int n_ranks = 0;
     int rank = 0;
-    if (!is_on || comes_from_below() || comm == MPI_COMM_NULL ||
+    if (!is_on || is_nested() || comm == MPI_COMM_NULL ||
         MPI_Comm_test_inter(comm, &is_intercommunicator) != MPI_SUCCESS)
         return;
     notes mine = take(comm);

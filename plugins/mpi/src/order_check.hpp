@@ -23,7 +23,7 @@ inline constinit bool is_on = false; ///< Set by MPI_Init.
 void initialize();
 
 /// Any thread. Also records a call that goes directly to MPI because this rank's worker was
-/// abandoned: the other ranks record theirs. A call from below (comes_from_below()) is not
+/// abandoned: the other ranks record theirs. A call from below (is_nested()) is not
 /// recorded.
 void add(MPI_Comm comm, std::uint32_t collective, int root);
 inline void note(MPI_Comm comm, std::uint32_t collective, int root) {

@@ -121,7 +121,7 @@ namespace {
 /// Posts the task of one request.
 /// @return false: MPI itself must start the request, or report the error
 [[nodiscard]] bool start_one(MPI_Request request) {
-    persistent* const which = passes_through() ? nullptr : persistents::find(request);
+    persistent* const which = goes_to_mpi() ? nullptr : persistents::find(request);
     if (which == nullptr || which->task != COMMTASK_NULL) return false;
     const commtask_op op = persistents::start_operation(*which);
     return commtask_post(&op, nullptr, &which->task) == COMMTASK_OK;

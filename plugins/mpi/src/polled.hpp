@@ -68,7 +68,7 @@ void finalize();
 } // namespace polled
 
 /// @param code  of the call that made the request
-inline int note_polled(const MPI_Request* request, int code) {
+inline int record_polled(const MPI_Request* request, int code) {
     if (code == MPI_SUCCESS && request != nullptr && *request != MPI_REQUEST_NULL) polled::add(*request);
     return code;
 }
@@ -76,7 +76,7 @@ inline int note_polled(const MPI_Request* request, int code) {
 /// The wrappers of MPICH's own generalized requests.
 template <typename Section, typename Make>
 int make_polled(const MPI_Request* request, Make&& make) {
-    return note_polled(request, inside<Section>(make));
+    return record_polled(request, inside<Section>(make));
 }
 
 } // namespace commtask::interposer

@@ -169,7 +169,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
     const detail::lane_set* const lanes = active_lanes();
-    if (lanes != nullptr && (!lanes->has_callers() || must_stay_a_call()) && !is_to_nobody(op)) {
+    if (lanes != nullptr && (!lanes->has_callers() || must_block()) && !is_to_nobody(op)) {
         bool is_reported = false;
         traced_passing traced{op};
         MPI_Status* const status_kept = traced.status_for(status);
@@ -200,7 +200,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     commtask_t task = COMMTASK_NULL;
     {
         const detail::quiet_posts scope{!current.waiting.worker_is_reserved};
-        if ((is_started && must_stay_a_call()) || commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
+        if ((is_started && must_block()) || commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
             return run_twin(comm, status, [&](MPI_Request* it) {
                 *it = request;
                 return is_started ? MPI_SUCCESS : twin(it);

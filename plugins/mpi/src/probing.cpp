@@ -9,7 +9,7 @@
 namespace commtask::interposer {
 
 int own_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-    if (passes_through()) return commtask_real_MPI_Probe(source, tag, comm, status);
+    if (goes_to_mpi()) return commtask_real_MPI_Probe(source, tag, comm, status);
     int code = MPI_SUCCESS;
     poll_until([&] {
         int is_there = 0;
@@ -20,7 +20,7 @@ int own_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
 }
 
 int own_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-    if (passes_through()) return commtask_real_MPI_Mprobe(source, tag, comm, message, status);
+    if (goes_to_mpi()) return commtask_real_MPI_Mprobe(source, tag, comm, message, status);
     int code = MPI_SUCCESS;
     poll_until([&] {
         int is_there = 0;

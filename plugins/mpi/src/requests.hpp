@@ -70,7 +70,7 @@ public:
 
     /// Completes the request of the ended task at `index`.
     /// @return the task's error code; no handler is called
-    [[nodiscard]] int collect(int index, MPI_Status* status, error_home& home_of_error);
+    [[nodiscard]] int collect(int index, MPI_Status* status, error_owner& owner_of_error);
 
 private:
     MPI_Request* requests_;

@@ -58,9 +58,9 @@ struct interposed_program {
     std::atomic<detail::lane_set*> lanes{nullptr}; ///< Null: calls go directly to MPI.
     std::atomic<workers> state{workers::none};
     detail::waiting_policy waiting;
-    bool lets_threads_in = false; ///< MPI has MPI_THREAD_MULTIPLE.
-    spin_limit patience;          ///< Polls of a blocking call.
-    MPI_Status empty_status{};    ///< The result of a wait for a null request.
+    bool has_thread_multiple = false; ///< MPI has MPI_THREAD_MULTIPLE.
+    spin_limit polls;                 ///< Polls of a blocking call.
+    MPI_Status empty_status{};        ///< The result of a wait for a null request.
     /// MPI_Waitall writes MPI_ERROR even if nothing has failed.
     bool waitall_writes_success = false;
     /// The lanes after the program's exit() has begun; their workers are kept out of MPI.
@@ -86,22 +86,22 @@ inline constinit interposed_program current;
 
 /// Whether a call comes from below the program: from MPI, from a callback that MPI runs, or from a
 /// progress call.
-[[nodiscard]] inline bool comes_from_below() noexcept { return mine.depth > 0 || detail::in_progress_call(); }
+[[nodiscard]] inline bool is_nested() noexcept { return mine.depth > 0 || detail::in_progress_call(); }
 
 /// Whether a call goes directly to MPI: it comes from below, or there is no worker.
-[[nodiscard]] inline bool passes_through() noexcept { return comes_from_below() || active_lanes() == nullptr; }
+[[nodiscard]] inline bool goes_to_mpi() noexcept { return is_nested() || active_lanes() == nullptr; }
 
 /// Whether a blocking call waits for the progress locks although other threads wait for them, too,
 /// instead of becoming a task. The workers may be abandoned, and then no thread would complete the
 /// task.
-[[nodiscard]] inline bool must_stay_a_call() noexcept { return current.state.load() == workers::asked; }
+[[nodiscard]] inline bool must_block() noexcept { return current.state.load() == workers::asked; }
 
 /// While the object exists, this thread may call MPI. With MPI_THREAD_MULTIPLE, MPICH holds its
 /// lock while it calls a function of the program, except for those of attributes, which it calls in
 /// a blocking_section. A wait in such a function is refused.
 class progress_section {
 public:
-    progress_section() noexcept : lanes_(active_lanes()), refused_(current.lets_threads_in && mine.depth == 0) {
+    progress_section() noexcept : lanes_(active_lanes()), refused_(current.has_thread_multiple && mine.depth == 0) {
         ++mine.depth;
         if (lanes_ == nullptr || mine.depth > 1 || detail::in_progress_call()) {
             lanes_ = nullptr;
@@ -143,11 +143,11 @@ private:
 class blocking_section {
 public:
     blocking_section() noexcept {
-        if (mine.depth > 0 || !current.lets_threads_in || active_lanes() == nullptr) {
+        if (mine.depth > 0 || !current.has_thread_multiple || active_lanes() == nullptr) {
             holder_.emplace();
             return;
         }
-        { const progress_section issue_what_was_posted; }
+        { const progress_section issues_posted; }
         ++mine.depth;
         add_blocked_outside(1);
     }
@@ -201,18 +201,18 @@ template <typename Start, typename Look>
         if (lanes == nullptr) return turn == 0 ? in_passing::refused : in_passing::open;
         const progress_section section;
         if (turn == 0 && !start()) return in_passing::refused;
-        const unsigned n_looks = current.patience.now();
+        const unsigned n_polls = current.polls.now();
         bool is_disturbed = false;
-        for (unsigned i = 1; i <= n_looks && !is_disturbed; ++i) {
+        for (unsigned i = 1; i <= n_polls && !is_disturbed; ++i) {
             if (look()) {
-                if (turn == 0) current.patience.was_answered_after(i);
+                if (turn == 0) current.polls.ended_at_poll(i);
                 return in_passing::ended;
             }
             if (i % detail::tuning::steps_in_a_row == 0 && has_lock(lanes))
                 lanes->progress(); // tasks of other threads do not wait for this call
             is_disturbed = lanes->has_callers();
         }
-        if (!is_disturbed) current.patience.was_in_vain();
+        if (!is_disturbed) current.polls.ran_out();
     }
     return in_passing::open;
 }
@@ -227,7 +227,7 @@ template <typename Section, typename Call>
 /// Calls `note` if a call has succeeded.
 /// @return the code of the call
 template <typename Note>
-int noted(int code, Note&& note) {
+int on_success(int code, Note&& note) {
     if (code == MPI_SUCCESS) note();
     return code;
 }

@@ -108,7 +108,7 @@ int start_runtime(bool is_quiet) {
     return how.code;
 }
 
-bool answers() {
+bool workers_respond() {
     if (active_lanes() == nullptr) return false;
     // The worker runs no function of the program.
     if (detail::context::current() == nullptr) return true;

@@ -16,7 +16,7 @@ namespace commtask::interposer {
 /// Called before MPI_Finalize needs the worker.
 /// @return false if the worker never returns from a function of the program, and is or was
 ///     abandoned: from here on, the program's calls go directly to MPI
-[[nodiscard]] bool answers();
+[[nodiscard]] bool workers_respond();
 
 void end_runtime();
 

@@ -23,7 +23,7 @@ namespace commtask::interposer {
 namespace start_sets {
 namespace {
 
-struct plan_left {
+struct left_plan {
     commtask_plan_t plan;
     commtask_t run;
 };
@@ -31,7 +31,7 @@ struct book {
     /// Guards the lifetime of the sets, each request's set, and the rest. No thread calls MPI while
     /// it holds it.
     std::mutex mutex;
-    std::vector<plan_left> left;
+    std::vector<left_plan> left;
 };
 book& all() {
     static book* const made = new book; // never destroyed: calls may come during exit
@@ -56,17 +56,17 @@ void destroy(commtask_plan_s& plan) {
 
 /// Destroys the plans of dissolved sets whose runs have ended.
 void destroy_those_left() {
-    std::vector<plan_left> over;
+    std::vector<left_plan> over;
     {
         book& known = all();
         const std::lock_guard guard{known.mutex};
-        const auto first_over = std::ranges::partition(known.left, [](const plan_left& each) {
+        const auto first_over = std::ranges::partition(known.left, [](const left_plan& each) {
                                     return each.run != COMMTASK_NULL && !has_ended(each.run);
                                 }).begin();
         over.assign(first_over, known.left.end());
         known.left.erase(first_over, known.left.end());
     }
-    for (const plan_left& each : over) {
+    for (const left_plan& each : over) {
         if (each.run != COMMTASK_NULL) detail::task_pool::drop(each.run);
         if (each.plan->try_change()) destroy(*each.plan);
     }
@@ -139,7 +139,7 @@ void wait_for_last_run(start_set& set) {
 } // namespace
 
 bool start(int count, const MPI_Request* requests) {
-    if (count < 2 || passes_through() || requests[0] == MPI_REQUEST_NULL) return false;
+    if (count < 2 || goes_to_mpi() || requests[0] == MPI_REQUEST_NULL) return false;
     persistent* const first = persistents::find(requests[0]);
     if (first == nullptr) return false;
     try {

@@ -50,10 +50,10 @@ private:
 class outcome_of_many {
 public:
     /// The first error counts; no handler has been called.
-    void add(int error, const error_home& home) noexcept {
+    void add(int error, const error_owner& owner) noexcept {
         if (error == MPI_SUCCESS || has_error()) return;
         code_ = MPI_ERR_IN_STATUS;
-        home_ = home;
+        home_ = owner;
     }
     /// @param code  the result of MPI's function for the native requests
     void add_of_natives(int code) noexcept {
@@ -66,7 +66,7 @@ public:
 
 private:
     int code_ = MPI_SUCCESS;
-    error_home home_{};
+    error_owner home_{};
 };
 
 /// Completes all requests of an array: the tasks have ended, and MPI has completed the native
@@ -88,11 +88,11 @@ private:
     all.return_natives();
     for (int i = 0; i < all.count(); ++i) {
         if (all.at(i).task != COMMTASK_NULL) {
-            error_home home;
-            const int error = all.collect(i, statuses.at(i), home);
+            error_owner owner;
+            const int error = all.collect(i, statuses.at(i), owner);
             was_task[static_cast<std::size_t>(i)] = true;
             errors[static_cast<std::size_t>(i)] = error;
-            outcome.add(error, home);
+            outcome.add(error, owner);
         } else if (!is_native[static_cast<std::size_t>(i)]) {
             copy_but_error(current.empty_status, statuses.at(i));
         }
@@ -226,12 +226,12 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (are_tasks(count, requests) && wait_for_handles(count, requests, status_array{statuses})) return MPI_SUCCESS;
     batch all{count, requests};
     if (!all.has_tasks()) {
-        if (passes_through()) {
+        if (goes_to_mpi()) {
             const polled::among completed{count, requests};
             return commtask_real_MPI_Waitall(count, requests, statuses);
         }
         const int code = wait_for_natives(count, requests, status_array{statuses});
-        return code == MPI_SUCCESS ? code : raise(error_home{}, code);
+        return code == MPI_SUCCESS ? code : raise(error_owner{}, code);
     }
     std::vector<MPI_Status> statuses_of_natives = statuses_for_natives(all, status_array{statuses});
     int code = MPI_SUCCESS;
@@ -269,7 +269,7 @@ namespace {
     all.return_natives();
     copy_but_error(how, statuses.at(failed));
     for (int i = 0; i < all.count(); ++i) statuses.set_error(i, i == failed ? how.MPI_ERROR : MPI_ERR_PENDING);
-    return raise(error_home{}, MPI_ERR_IN_STATUS);
+    return raise(error_owner{}, MPI_ERR_IN_STATUS);
 }
 
 } // namespace
@@ -310,12 +310,12 @@ namespace {
 
 /// One poll of an array with tasks, for MPI_Waitany and MPI_Testany.
 /// @return whether a request was found: `index` and `code` say which and how
-[[nodiscard]] bool find_ended(batch& all, int* index, MPI_Status* status, int& code, error_home& home,
+[[nodiscard]] bool find_ended(batch& all, int* index, MPI_Status* status, int& code, error_owner& owner,
                               bool& must_raise) {
     const int ended = all.first_ended();
     if (ended < all.count()) {
         *index = ended;
-        code = all.collect(ended, status, home);
+        code = all.collect(ended, status, owner);
         must_raise = code != MPI_SUCCESS;
         return true;
     }
@@ -347,7 +347,7 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
     batch all{count, requests};
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        if (passes_through()) return commtask_real_MPI_Waitany(count, requests, index, status);
+        if (goes_to_mpi()) return commtask_real_MPI_Waitany(count, requests, index, status);
         int code = MPI_SUCCESS;
         poll_until([&] {
             int has_come = 0;
@@ -360,14 +360,14 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
     }
     int code = MPI_SUCCESS;
     bool must_raise = false;
-    error_home home;
+    error_owner owner;
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
-        static_cast<void>(find_ended(all, index, status, code, home, must_raise));
+        static_cast<void>(find_ended(all, index, status, code, owner, must_raise));
     } else {
-        poll_until([&] { return find_ended(all, index, status, code, home, must_raise); });
+        poll_until([&] { return find_ended(all, index, status, code, owner, must_raise); });
     }
-    return must_raise ? raise(home, code) : code;
+    return must_raise ? raise(owner, code) : code;
 }
 
 int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
@@ -384,10 +384,10 @@ int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI
     poll_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
     int code = MPI_SUCCESS;
     bool must_raise = false;
-    error_home home;
-    *flag = find_ended(all, index, status, code, home, must_raise) ? 1 : 0;
+    error_owner owner;
+    *flag = find_ended(all, index, status, code, owner, must_raise) ? 1 : 0;
     if (*flag == 0) *index = MPI_UNDEFINED;
-    return must_raise ? raise(home, code) : code;
+    return must_raise ? raise(owner, code) : code;
 }
 
 namespace {
@@ -405,9 +405,9 @@ namespace {
     };
     for (int i = 0; i < all.count(); ++i) {
         if (all.at(i).task == COMMTASK_NULL || !has_ended(all.at(i).task)) continue;
-        error_home home;
-        const int error = all.collect(i, statuses.at(*n_ended), home);
-        outcome.add(error, home);
+        error_owner owner;
+        const int error = all.collect(i, statuses.at(*n_ended), owner);
+        outcome.add(error, owner);
         add(i, error);
     }
     if (all.has_natives()) {
@@ -448,7 +448,7 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     int code = MPI_SUCCESS;
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        if (passes_through()) return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses);
+        if (goes_to_mpi()) return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses);
         poll_until([&] {
             code = commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses);
             return code != MPI_SUCCESS || *n_ended != 0;

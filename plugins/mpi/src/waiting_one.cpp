@@ -26,7 +26,7 @@ int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
         return finish_one(of.task, status);
     }
     const polled::among completed{1, request};
-    if (passes_through() || request == nullptr) return commtask_real_MPI_Wait(request, status);
+    if (goes_to_mpi() || request == nullptr) return commtask_real_MPI_Wait(request, status);
     if (*request == MPI_REQUEST_NULL) {
         copy_but_error(current.empty_status, status);
         return MPI_SUCCESS;
@@ -44,7 +44,7 @@ int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.task == COMMTASK_NULL || flag == nullptr) {
         const polled::among completed{1, request};
-        if (passes_through()) return commtask_real_MPI_Test(request, flag, status);
+        if (goes_to_mpi()) return commtask_real_MPI_Test(request, flag, status);
         return inside<progress_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
     }
     poll_task(of.task);
@@ -64,7 +64,7 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
     if (*flag == 0) return MPI_SUCCESS;
     write_status(*of.task, status);
     const int error = error_of(*of.task);
-    return error == MPI_SUCCESS ? MPI_SUCCESS : raise(home_of_one_of_several(*of.task), error);
+    return error == MPI_SUCCESS ? MPI_SUCCESS : raise(owner_of_one_of_several(*of.task), error);
 }
 
 int own_MPI_Cancel(MPI_Request* request) {
@@ -78,7 +78,7 @@ int own_MPI_Cancel(MPI_Request* request) {
     }
     // MPI's guarantee is about an operation that it has: an operation that is posted and not issued
     // is issued first.
-    const progress_section issue_what_was_posted;
+    const progress_section issues_posted;
     commtask_cancel(of.task);
     if (has_lock(active_lanes())) of.task->queue->served_by->engine.take_in_and_start();
     return MPI_SUCCESS;

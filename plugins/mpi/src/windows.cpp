@@ -99,20 +99,20 @@ bool remove(MPI_Win freed) {
     return true;
 }
 
-void note_lock(MPI_Win handle, int rank) {
+void record_lock(MPI_Win handle, int rank) {
     const std::lock_guard guard{mutex};
     if (window* const found = find(handle)) found->locked.push_back(rank);
 }
 
-void note_unlock(MPI_Win handle, int rank) {
+void record_unlock(MPI_Win handle, int rank) {
     const std::lock_guard guard{mutex};
     if (window* const found = find(handle)) std::erase(found->locked, rank);
 }
 
-void note_lock_all(MPI_Win handle) { note_lock(handle, every_rank); }
-void note_unlock_all(MPI_Win handle) { note_unlock(handle, every_rank); }
+void record_lock_all(MPI_Win handle) { record_lock(handle, every_rank); }
+void record_unlock_all(MPI_Win handle) { record_unlock(handle, every_rank); }
 
-void note_handler(MPI_Win handle, MPI_Errhandler handler) {
+void record_handler(MPI_Win handle, MPI_Errhandler handler) {
     const std::lock_guard guard{mutex};
     window* const found = find(handle);
     if (found != nullptr) {

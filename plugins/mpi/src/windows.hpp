@@ -20,12 +20,12 @@ void add(MPI_Win made);
 /// @return whether the window was in the list
 bool remove(MPI_Win freed);
 /// The program has opened or ended a passive epoch for a rank.
-void note_lock(MPI_Win window, int rank);
-void note_unlock(MPI_Win window, int rank);
+void record_lock(MPI_Win window, int rank);
+void record_unlock(MPI_Win window, int rank);
 /// For all ranks.
-void note_lock_all(MPI_Win window);
-void note_unlock_all(MPI_Win window);
-void note_handler(MPI_Win window, MPI_Errhandler handler);
+void record_lock_all(MPI_Win window);
+void record_unlock_all(MPI_Win window);
+void record_handler(MPI_Win window, MPI_Errhandler handler);
 
 /// Whether the window is in the list.
 [[nodiscard]] bool is_known(MPI_Win window);

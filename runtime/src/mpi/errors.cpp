@@ -149,7 +149,7 @@ bool mpi_error_handling::statuses_lack_errors() noexcept {
     return handlers().statuses_lack_errors.load(std::memory_order_relaxed);
 }
 
-void hear_fatal_errors_of_program(fatal_error_function* function) noexcept {
+void set_fatal_error_function(fatal_error_function* function) noexcept {
     handlers().of_program.store(function, std::memory_order_relaxed);
 }
 

@@ -14,6 +14,6 @@ namespace commtask::detail {
 using fatal_error_function = void(MPI_Comm comm, int code);
 
 /// Null, the default: the program is ended at once.
-void hear_fatal_errors_of_program(fatal_error_function* function) noexcept;
+void set_fatal_error_function(fatal_error_function* function) noexcept;
 
 } // namespace commtask::detail
