@@ -41,7 +41,7 @@ void end_operation(task_binding& held) noexcept {
     } else if (held.proxy_task != nullptr) {
         start_proxy_task(held.proxy_task);
         outstanding::of_process().note_ended();
-    } else if (!driving_scope::try_keep(held.event)) {
+    } else if (!progress_scope::try_defer(held.event)) {
         complete(held.event);
         outstanding::of_process().note_ended();
     }
@@ -95,7 +95,7 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
 } // namespace
 
 void end_event(omp_event_handle_t event) noexcept {
-    if (driving_scope::try_keep(event)) {
+    if (progress_scope::try_defer(event)) {
         return;
     }
     omp_fulfill_event(event);
@@ -107,7 +107,7 @@ int take_turn(const commtask_op& operation, std::uint32_t flags, source_place wh
     options.flags = flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED);
     options.file = where.file;
     options.line = where.line;
-    const driving_scope scope; // the first task of a communicator waits for the worker
+    const progress_scope scope; // the first task of a communicator waits for the worker
     return commtask_ticket_take_with(&operation, &options, &ticket);
 }
 
@@ -140,7 +140,7 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
     posted.file = where.file;
     posted.line = where.line;
     const int code = [&] {
-        const driving_scope scope; // the first task of a communicator waits for the worker
+        const progress_scope scope; // the first task of a communicator waits for the worker
         return commtask_post(&operation, &posted, nullptr);
     }();
     if (code == COMMTASK_OK) {
@@ -156,7 +156,7 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
           source_place where) noexcept {
     int code = COMMTASK_OK;
     if (omp_get_num_threads() == 1) {
-        serial_start* const mine = completion_queue::mine().lend_start();
+        serial_start* const mine = completion_queue::mine().take_start();
         if (mine == nullptr) {
             code = refuse_post(COMMTASK_ERR_NO_MEMORY, operation, options, "no memory for its end", where);
         } else {
@@ -272,7 +272,7 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
         task->code = take_turn(*operation, flags, {file, line}, task->options.ticket);
     }
     {
-        const driving_scope scope; // the first task of a communicator waits for the worker
+        const progress_scope scope; // the first task of a communicator waits for the worker
         begin_waiting(*task);
     }
     hold_creator_back();

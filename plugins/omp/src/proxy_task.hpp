@@ -2,7 +2,7 @@
 //
 // The end of a communication task in a team of one thread. A thread outside of the team must not
 // fulfil the task's event (docs/adr/0015): it completes a proxy task, and the team's own thread
-// runs the answer. Proxy task and answer are two tasks of libomp, so an operation that ends before
+// runs the completion. Proxy task and completion are two tasks of libomp, so an operation that ends before
 // its starter continues with other work gets none.
 #pragma once
 
@@ -43,7 +43,7 @@ public:
     void end() noexcept;
 
 private:
-    std::atomic<kmp_task*> bell_{nullptr}; ///< Null until settle(); has_ended() from end() on.
+    std::atomic<kmp_task*> proxy_{nullptr}; ///< Null until settle(); has_ended() from end() on.
     completion_queue* at_;
     omp_event_handle_t event_{};
     std::uint32_t flags_ = 0;
@@ -54,9 +54,9 @@ private:
 [[nodiscard]] kmp_task* make_proxy_task_of_bound(omp_event_handle_t event) noexcept;
 
 /// Any thread: lets the team's thread complete the task of this proxy task.
-void start_proxy_task(kmp_task* bell) noexcept;
+void start_proxy_task(kmp_task* proxy) noexcept;
 
 /// The team's thread: completes the task of a proxy task that no thread has completed.
-void answer_unrung(kmp_task* bell) noexcept;
+void complete_directly(kmp_task* proxy) noexcept;
 
 } // namespace commtask::omp

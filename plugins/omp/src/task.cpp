@@ -114,7 +114,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     }
     task.payload().event = task.event();
     {
-        const driving_scope scope; // the first task of a communicator waits for the worker
+        const progress_scope scope; // the first task of a communicator waits for the worker
         task.payload().kept = commtask_keep(&task.payload().operation);
     }
     tool::begin_to_hear((options.flags & flag_parent_is_implicit) == 0);

@@ -68,7 +68,7 @@ public:
         }
     }
     [[nodiscard]] task_record* take() noexcept { return n_ > 0 ? kept_[--n_] : nullptr; }
-    [[nodiscard]] bool try_keep(task_record* record) noexcept {
+    [[nodiscard]] bool try_defer(task_record* record) noexcept {
         if (n_ == kept_.size()) {
             return false;
         }
@@ -108,7 +108,7 @@ task_record* make_record() noexcept {
 }
 
 void give_back(task_record* record) noexcept {
-    if (!spare.try_keep(record)) {
+    if (!spare.try_defer(record)) {
         delete record;
     }
 }

@@ -24,9 +24,9 @@ namespace commtask::omp {
 namespace {
 
 /// Calls commtask_progress, and fulfils the events that it ends afterwards. Completed proxy tasks
-/// are left to run_my_answers(), which comes next.
+/// are left to run_my_completions(), which comes next.
 int drive(int& moved) noexcept {
-    const driving_scope scope(completion_queue::if_mine());
+    const progress_scope scope(completion_queue::mine_if_any());
     return commtask_progress(&moved);
 }
 
@@ -41,11 +41,11 @@ int wait_until(const Condition& is_met, bool runs_others = true) noexcept {
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     for (;;) {
         if (runs_others) {
-            completion_queue::run_my_answers();
+            completion_queue::run_my_completions();
         }
         if (is_met()) {
             if (runs_others) { // the last task may have completed its proxy task just now
-                completion_queue::run_my_answers();
+                completion_queue::run_my_completions();
             }
             return COMMTASK_OK;
         }
@@ -106,7 +106,7 @@ void hold_creator_back() noexcept {
         if (drive(moved) != COMMTASK_OK) {
             break;
         }
-        completion_queue::run_my_answers();
+        completion_queue::run_my_completions();
         (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
         if (all.n_ended() != n_ended) {
             n_ended = all.n_ended();
@@ -159,7 +159,7 @@ int progress(serial_start* begun) noexcept {
     const int code = drive(moved);
     settle();
     if (code == COMMTASK_OK) {
-        completion_queue::run_my_answers();
+        completion_queue::run_my_completions();
     }
     --n_nested;
     return code;

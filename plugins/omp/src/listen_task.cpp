@@ -19,7 +19,7 @@ namespace commtask::omp {
 namespace {
 
 /// The task. The thread that completes it owns it until the event is fulfilled.
-struct listen_bell {
+struct listen_task {
     void (*hang)(void* bell, void* argument);
     void* argument;
     std::uint32_t flags;
@@ -33,7 +33,7 @@ struct listen_bell {
             hang(this, argument);
             return;
         }
-        serial = completion_queue::mine().lend_start();
+        serial = completion_queue::mine().take_start();
         if (serial == nullptr) { // then the task completes at once
             discard();
             return;
@@ -74,7 +74,7 @@ void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* a
     tool::begin_to_hear(flag_of_parent() == 0);
     check::complain_if_shut_out();
     tracing::complain_if_shut_out();
-    kmp_task_of<listen_bell> task(kmp_is_detachable, {hang, argument, flag_of_parent(), {}, nullptr, false});
+    kmp_task_of<listen_task> task(kmp_is_detachable, {hang, argument, flag_of_parent(), {}, nullptr, false});
     task.payload().event = task.event();
     outstanding::of_process().note_made();
     kmp_depend when{reinterpret_cast<std::intptr_t>(rung), 1, kmp_depend_inout};
@@ -82,4 +82,4 @@ void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* a
     task.submit(1, &when, {&stands_for, {}});
 }
 
-void commtask_omp_listen_ring_(void* bell) noexcept { static_cast<listen_bell*>(bell)->ring(); }
+void commtask_omp_listen_ring_(void* bell) noexcept { static_cast<listen_task*>(bell)->ring(); }
