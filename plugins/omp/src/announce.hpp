@@ -43,7 +43,7 @@ inline constinit std::atomic<bool> check_is_begun{false};
 /// make progress from now on. If the parent is an explicit task, libomp may not wait for the new
 /// task, and the check for that is on from now on.
 /// @param in_a_task  the parent is an explicit task
-inline void begin_to_hear(bool in_a_task) noexcept {
+inline void begin_events(bool in_a_task) noexcept {
     // Relaxed: the functions test again.
     if (!waits_are_begun.load(std::memory_order_relaxed) && commtask_is_worker_shared() != 0) {
         begin_waits_now();
@@ -53,7 +53,7 @@ inline void begin_to_hear(bool in_a_task) noexcept {
     }
 }
 
-/// Mutexes are watched from now on, for holds_mutex().
+/// Mutexes are watched from now on, for has_mutex().
 /// @return false: another tool is active
 bool begin_mutexes() noexcept;
 

@@ -20,7 +20,7 @@ namespace commtask::omp {
 
 /// How a task that started operations ends after its body.
 enum class task_end : std::uint8_t {
-    is_put_off,    ///< The last operation completes the task.
+    is_delayed,    ///< The last operation completes the task.
     waits_final,   ///< Waits in place: the creator runs a final task at once, and libomp does not let it
                    ///< wait for an event.
     waits_if0,     ///< Waits in place: likewise for a task with a false if clause.
@@ -35,7 +35,7 @@ struct task_binding;
 /// A bound task that the calling thread runs; the innermost first.
 struct running_task {
     kmp_task* task;
-    task_binding* held;
+    task_binding* binding;
     running_task* outer;
     int level;      ///< The nesting level of its region: a region that its body opens has another level.
     bool continues; ///< Untied, and resubmitted to the runtime for its next part.
@@ -60,10 +60,10 @@ struct task_binding {
     /// @return whether the caller must complete the task, since the operation was the last
     [[nodiscard]] bool note_ended() noexcept {
         // Read once: a task that waits in place is freed when only the body's count is left.
-        const bool is_put_off = static_cast<std::uintptr_t>(event) != 0;
+        const bool is_delayed = static_cast<std::uintptr_t>(event) != 0;
         // acq_rel: the dependents must see what the operations wrote; partner of waits and of the
         // other decrements.
-        return n_open.fetch_sub(1, std::memory_order_acq_rel) == 1 && is_put_off;
+        return n_open.fetch_sub(1, std::memory_order_acq_rel) == 1 && is_delayed;
     }
     [[nodiscard]] bool has_operations() const noexcept {
         // acquire: partner of note_ended(), for a task that waits in place.
@@ -76,8 +76,8 @@ struct task_binding {
 
 /// The destination of MPI's status of an operation, written before the task can end; allocated with
 /// the operation, and deleted after the write.
-struct told_status {
-    task_binding* held;
+struct bound_status {
+    task_binding* binding;
     MPI_Status* status;
 };
 

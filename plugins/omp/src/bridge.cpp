@@ -34,15 +34,15 @@ omp_event_handle_t unpack(void* argument) noexcept {
 }
 
 /// Ends one of the operations that a task started in its body.
-void end_operation(task_binding& held) noexcept {
-    // Not the last operation, or of a task that waits in place: `held` may be freed already.
-    if (!held.note_ended()) {
+void end_operation(task_binding& binding) noexcept {
+    // Not the last operation, or of a task that waits in place: `binding` may be freed already.
+    if (!binding.note_ended()) {
         outstanding::of_process().note_ended();
-    } else if (held.proxy_task != nullptr) {
-        start_proxy_task(held.proxy_task);
+    } else if (binding.proxy_task != nullptr) {
+        start_proxy_task(binding.proxy_task);
         outstanding::of_process().note_ended();
-    } else if (!progress_scope::try_defer(held.event)) {
-        complete(held.event);
+    } else if (!progress_scope::try_defer(binding.event)) {
+        complete(binding.event);
         outstanding::of_process().note_ended();
     }
 }
@@ -52,19 +52,19 @@ void end_operation(task_binding& held) noexcept {
 template <std::size_t Kind, bool HasStatus, ending By>
 void end_task(const commtask_status* status, void* argument) {
     if (status->state != COMMTASK_STATE_COMPLETED) {
-        report_ending(Kind, *status, HasStatus || By == ending::told);
+        report_ending(Kind, *status, HasStatus || By == ending::status_out);
     }
     // Counted as ended after the task is released: a thread that waits for all tasks then finds it
     // released.
     if constexpr (By == ending::serial) {
         static_cast<serial_start*>(argument)->end();
-    } else if constexpr (By == ending::held) {
+    } else if constexpr (By == ending::binding) {
         end_operation(*static_cast<task_binding*>(argument));
-    } else if constexpr (By == ending::told) {
-        const std::unique_ptr<told_status> told(static_cast<told_status*>(argument));
-        *told->status = status->mpi;
-        told->status->MPI_ERROR = status->error;
-        end_operation(*told->held);
+    } else if constexpr (By == ending::status_out) {
+        const std::unique_ptr<bound_status> status_out(static_cast<bound_status*>(argument));
+        *status_out->status = status->mpi;
+        status_out->status->MPI_ERROR = status->error;
+        end_operation(*status_out->binding);
     } else {
         end_event(unpack(argument));
     }
@@ -86,8 +86,8 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
     const std::size_t place = kind < COMMTASK_OP_END ? kind : 0;
     switch (by) {
     case ending::serial: return callback_of<ending::serial>(place, has_status);
-    case ending::held: return callback_of<ending::held>(place, has_status);
-    case ending::told: return callback_of<ending::told>(place, has_status);
+    case ending::binding: return callback_of<ending::binding>(place, has_status);
+    case ending::status_out: return callback_of<ending::status_out>(place, has_status);
     default: return callback_of<ending::event>(place, has_status);
     }
 }
@@ -131,8 +131,8 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
     commtask_options posted = COMMTASK_OPTIONS_INIT;
     posted.flags = COMMTASK_CALLBACK_RELAYS | (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
                    (may_not_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS) |
-                   (by == ending::told ? COMMTASK_NONE : COMMTASK_CALLBACK_STATE) |
-                   (by == ending::held || by == ending::told ? COMMTASK_START_NOW : COMMTASK_NONE);
+                   (by == ending::status_out ? COMMTASK_NONE : COMMTASK_CALLBACK_STATE) |
+                   (by == ending::binding || by == ending::status_out ? COMMTASK_START_NOW : COMMTASK_NONE);
     posted.status = options.status;
     posted.ticket = options.ticket;
     posted.callback = callback_of(by, operation.kind, options.status != nullptr);
@@ -206,9 +206,9 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     };
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
-    tool::begin_to_hear(false);
-    check::complain_if_shut_out();
-    tracing::complain_if_shut_out();
+    tool::begin_events(false);
+    check::warn_if_shut_out();
+    tracing::warn_if_shut_out();
     if (!has_event) {
         code = refuse(COMMTASK_ERR_ARGUMENT,
                       "its event is null: the task has no detach clause, or was compiled by gcc, to which "
@@ -253,7 +253,7 @@ int commtask_omp_start(const commtask_op* operation, const commtask_omp_options*
 
 int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, commtask_status* status, const char* file,
                               int line, commtask_omp_task* task) noexcept {
-    tool::begin_to_hear(flag_of_parent() == 0);
+    tool::begin_events(flag_of_parent() == 0);
     if (operation == nullptr || task == nullptr || task->struct_size < sizeof *task) {
         return set_last_error(COMMTASK_ERR_ARGUMENT,
                               "commtask: the operation or the task is null, or task->struct_size is too small");
@@ -275,7 +275,7 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
         const progress_scope scope; // the first task of a communicator waits for the worker
         begin_waiting(*task);
     }
-    hold_creator_back();
+    throttle_creator();
     return COMMTASK_OK;
 }
 

@@ -29,10 +29,10 @@ constexpr std::uint32_t flag_parent_is_implicit = 1U << 31U;
 
 /// How the end of its operation completes the OpenMP task; this determines the argument of post().
 enum class ending {
-    event,  ///< The event, packed by pack().
-    serial, ///< The thread of a team of one: a serial_start.
-    held,   ///< The last of the task's operations: a task_binding.
-    told,   ///< As held, after MPI's status is written: a told_status.
+    event,      ///< The event, packed by pack().
+    serial,     ///< The thread of a team of one: a serial_start.
+    binding,    ///< The last of the task's operations: a task_binding.
+    status_out, ///< As binding, after MPI's status is written: a bound_status.
 };
 
 /// Posts an operation that is in the outstanding count; its end decrements the count. A refusal is

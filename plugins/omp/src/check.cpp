@@ -130,7 +130,7 @@ const char* note_start_watched(posted_operation posted) noexcept {
     return nullptr;
 }
 
-void complain_if_shut_out() noexcept {
+void warn_if_shut_out() noexcept {
     static const bool is_shut_out = is_asked_for() && !is_watching.load(std::memory_order_relaxed); // as note_start()
     static std::atomic<bool> was_said{false};
     if (is_shut_out && !was_said.exchange(true)) {

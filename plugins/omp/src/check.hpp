@@ -35,7 +35,7 @@ void note_ended(task_record& communication) noexcept;
 void note_task_ended(task_record& ended) noexcept;
 
 /// Prints once that the check was requested but another tool is active, if that is so.
-void complain_if_shut_out() noexcept;
+void warn_if_shut_out() noexcept;
 
 } // namespace check
 } // namespace commtask::omp

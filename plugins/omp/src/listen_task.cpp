@@ -71,9 +71,9 @@ private:
 using namespace commtask::omp;
 
 void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* argument, const void* rung) noexcept {
-    tool::begin_to_hear(flag_of_parent() == 0);
-    check::complain_if_shut_out();
-    tracing::complain_if_shut_out();
+    tool::begin_events(flag_of_parent() == 0);
+    check::warn_if_shut_out();
+    tracing::warn_if_shut_out();
     kmp_task_of<listen_task> task(kmp_is_detachable, {hang, argument, flag_of_parent(), {}, nullptr, false});
     task.payload().event = task.event();
     outstanding::of_process().note_made();

@@ -117,13 +117,13 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
         const progress_scope scope; // the first task of a communicator waits for the worker
         task.payload().kept = commtask_keep(&task.payload().operation);
     }
-    tool::begin_to_hear((options.flags & flag_parent_is_implicit) == 0);
+    tool::begin_events((options.flags & flag_parent_is_implicit) == 0);
     outstanding::of_process().note_made();
     begin_waiting(task.payload().waiting, task.payload().operation, where);
-    check::complain_if_shut_out();
-    tracing::complain_if_shut_out();
+    check::warn_if_shut_out();
+    tracing::warn_if_shut_out();
     task.submit(depends.size(), depends.data(), {&operation, where});
-    hold_creator_back();
+    throttle_creator();
     return COMMTASK_OK;
 }
 

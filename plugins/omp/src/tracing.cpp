@@ -238,7 +238,7 @@ void begin(bool keeps_data, tool_events& events) noexcept {
     events = {&on_implicit_task, &on_task_create, &on_task_schedule, &on_sync_region, &on_task_dependence};
 }
 
-void complain_if_shut_out() noexcept {
+void warn_if_shut_out() noexcept {
     // Relaxed: libomp initialized the tool before the first task.
     static const bool is_shut_out = is_asked_for() && !tool::is_there.load(std::memory_order_relaxed);
     static std::atomic<bool> was_said{false};

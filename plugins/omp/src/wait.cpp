@@ -25,7 +25,7 @@ namespace {
 
 /// Calls commtask_progress, and fulfils the events that it ends afterwards. Completed proxy tasks
 /// are left to run_my_completions(), which comes next.
-int drive(int& moved) noexcept {
+int progress(int& moved) noexcept {
     const progress_scope scope(completion_queue::mine_if_any());
     return commtask_progress(&moved);
 }
@@ -35,7 +35,7 @@ template <typename Condition>
 int wait_until(const Condition& is_met, bool runs_others = true) noexcept {
     int moved = 0;
     // First tests whether this thread may wait at all.
-    if (const int code = drive(moved); code != COMMTASK_OK) {
+    if (const int code = progress(moved); code != COMMTASK_OK) {
         return set_last_error(code, commtask_last_error());
     }
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
@@ -52,7 +52,7 @@ int wait_until(const Condition& is_met, bool runs_others = true) noexcept {
         if (runs_others) {
             (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
         }
-        if (const int code = drive(moved); code != COMMTASK_OK) {
+        if (const int code = progress(moved); code != COMMTASK_OK) {
             return set_last_error(code, commtask_last_error());
         }
         if (moved == 0) {
@@ -85,7 +85,7 @@ std::uint64_t now_ns() noexcept {
 
 } // namespace
 
-void hold_creator_back() noexcept {
+void throttle_creator() noexcept {
     thread_local constinit unsigned n_in_vain = 0;
     thread_local constinit unsigned n_to_pass_by = 0;
     const outstanding& all = outstanding::of_process();
@@ -103,7 +103,7 @@ void hold_creator_back() noexcept {
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     while (approx_waiting_of_mine() > most_ahead) {
         int moved = 0;
-        if (drive(moved) != COMMTASK_OK) {
+        if (progress(moved) != COMMTASK_OK) {
             break;
         }
         completion_queue::run_my_completions();
@@ -124,10 +124,10 @@ void hold_creator_back() noexcept {
     --n_nested;
 }
 
-bool may_not_progress() noexcept { return n_nested == most_nested || holds_mutex(); }
+bool may_not_progress() noexcept { return n_nested == most_nested || has_mutex(); }
 
 void wait_in_place(const task_binding& held) noexcept {
-    (void)wait_until([&] { return !held.has_operations(); }, !holds_mutex());
+    (void)wait_until([&] { return !held.has_operations(); }, !has_mutex());
     // If this thread may not make progress: the lane is being finalized, or the thread is inside a
     // progress call already.
     while (held.has_operations()) {
@@ -156,7 +156,7 @@ int progress(serial_start* begun) noexcept {
         return COMMTASK_OK;
     }
     ++n_nested;
-    const int code = drive(moved);
+    const int code = progress(moved);
     settle();
     if (code == COMMTASK_OK) {
         completion_queue::run_my_completions();

@@ -20,10 +20,10 @@ void wait_until_none(const std::atomic<unsigned>& number) noexcept;
 
 /// Delays a thread that has created a communication task, if the worker shares its core and many
 /// tasks are open: makes progress as long as something moves.
-void hold_creator_back() noexcept;
+void throttle_creator() noexcept;
 
 /// Whether the calling thread holds a mutex of OpenMP, as far as that is watched (tool.cpp). Then
 /// no other task may run on top of the current task, since the other task may need the same mutex.
-[[nodiscard]] bool holds_mutex() noexcept;
+[[nodiscard]] bool has_mutex() noexcept;
 
 } // namespace commtask::omp
