@@ -50,15 +50,15 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     if (first != nullptr) {
         commtask_describe_operation(&first->operation, first->where.file, first->where.line, name, sizeof name);
     }
-    char sentence[1024];
+    char message[1024];
     std::snprintf(
-        sentence, sizeof sentence,
+        message, sizeof message,
         "commtask: an explicit task ended before %u communication task%s that it created (the first of all: %s), "
         "and no taskgroup is around: barriers and the end of the parallel region do not wait for such tasks, "
         "and their completion then touches a team that is gone. Put a taskgroup around the graph, or a "
         "taskwait at the end of the task that creates them.",
         n_unfinished, n_unfinished == 1 ? "" : "s", name);
-    report_not_waited_for(first != nullptr ? first->operation.kind : 0U, sentence);
+    report_not_waited_for(first != nullptr ? first->operation.kind : 0U, message);
 }
 
 /// Whether the parent's end matters: the parent is an explicit task, and no taskgroup is around the

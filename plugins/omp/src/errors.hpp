@@ -18,7 +18,7 @@ namespace commtask::omp {
 
 /// Sets the message of commtask_omp_last_error on this thread.
 /// @return the code.
-int set_last_error(int code, const char* sentence) noexcept;
+int set_last_error(int code, const char* message) noexcept;
 /// Sets the message from an objection of this library, which may be empty.
 int set_last_objection(int code, const std::string& objection) noexcept;
 
@@ -56,7 +56,7 @@ void report_ending(unsigned kind, const commtask_status& status, bool has_status
 
 /// Reports communication tasks that libomp does not wait for, with or without success (check.hpp):
 /// counts one failure and calls the handler; without a handler, as a refusal.
-void report_not_waited_for(unsigned kind, const char* sentence) noexcept;
+void report_not_waited_for(unsigned kind, const char* message) noexcept;
 
 /// Why not all OpenMP code of the process runs on the OpenMP runtime that this library is linked
 /// to; empty: all does. Tested once.
