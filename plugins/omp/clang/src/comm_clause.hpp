@@ -5,8 +5,8 @@
 // user's location.
 #pragma once
 
-#include "complaint.hpp"
 #include "directive.hpp"
+#include "finding.hpp"
 #include "operations.hpp"
 
 namespace commtask::clause {

@@ -114,7 +114,7 @@ void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLoca
     n_errors_before_ = preprocessor.getDiagnostics().getClient()->getNumErrors();
     if (is_watching_) return;
     is_watching_ = true;
-    n_passed_ = preprocessor.getTokenCount();
+    n_tokens_ = preprocessor.getTokenCount();
     preprocessor.setTokenWatcher(
         [this, &preprocessor, others = std::move(watcher_of(preprocessor))](const Token& token) mutable {
             if (others) others(token);
@@ -125,8 +125,8 @@ void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLoca
 void follower_watch::see(clang::Preprocessor& preprocessor, const Token& token) {
     // Under -fcoverage-mapping the words of preprocessor directives and the arguments of macros are
     // reported here too. They are not on their way to the parser, and are not counted.
-    if (preprocessor.getTokenCount() == n_passed_) return;
-    n_passed_ = preprocessor.getTokenCount();
+    if (preprocessor.getTokenCount() == n_tokens_) return;
+    n_tokens_ = preprocessor.getTokenCount();
     const clang::SourceLocation directive = just_ended_;
     just_ended_ = {};
     if (directive.isValid() && !cannot_begin_body(token) &&

@@ -7,8 +7,8 @@
 // the block or another directive, may follow.
 #pragma once
 
-#include "complaint.hpp"
 #include "directive.hpp"
+#include "finding.hpp"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -38,7 +38,7 @@ private:
 
     void see(clang::Preprocessor& preprocessor, const clang::Token& token);
 
-    unsigned n_passed_ = 0;                ///< Tokens that the parser had received when the last token was
+    unsigned n_tokens_ = 0;                ///< Tokens that the parser had received when the last token was
                                            ///< seen.
     llvm::DenseSet<raw_location> begins_;  ///< The locations of directives with a comm clause.
     llvm::DenseSet<raw_location> is_open_; ///< Directives whose '}' has not been seen yet.

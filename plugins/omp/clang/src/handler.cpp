@@ -5,8 +5,8 @@
 #include "handler.hpp"
 
 #include "comm_clause.hpp"
-#include "complaint.hpp"
 #include "directive.hpp"
+#include "finding.hpp"
 #include "generate.hpp"
 #include "rules.hpp"
 
@@ -113,10 +113,10 @@ void omp_handler::handle_task(clang::Preprocessor& preprocessor, const directive
         has_refused_unit_ = wrong.has_value();
         if (!wrong) wrong = check_place(*sema_, line.begin(), where);
         if (!wrong && line.hiding_macro.isValid()) {
-            wrong = complaint{where,
-                              "the macro 'comm' takes arguments and hides the clause; give it another name",
-                              {},
-                              {{line.hiding_macro, "the macro is defined here"}}};
+            wrong = finding{where,
+                            "the macro 'comm' takes arguments and hides the clause; give it another name",
+                            {},
+                            {{line.hiding_macro, "the macro is defined here"}}};
         }
         if (!wrong) wrong = check_brackets(line, clauses);
         if (!wrong) wrong = read_comm_clauses(line, clauses, known, language.CPlusPlus, what);

@@ -49,10 +49,10 @@ public:
         const clang::SourceLocation where = info.getLocation();
         const auto found = where.isValid() ? clauses_.find(where.getRawEncoding()) : clauses_.end();
         if (found != clauses_.end() && level == engine::Warning && is_wrong_argument(info)) {
-            llvm::SmallString<128> sentence;
-            info.FormatDiagnostic(sentence);
+            llvm::SmallString<128> message;
+            info.FormatDiagnostic(message);
             make_room(diagnostics_, 0);
-            diagnostics_.Report(where, diagnostics_.getCustomDiagID(engine::Error, "%0")) << sentence;
+            diagnostics_.Report(where, diagnostics_.getCustomDiagID(engine::Error, "%0")) << message;
             return;
         }
         DiagnosticConsumer::HandleDiagnostic(level, info);
@@ -65,7 +65,7 @@ public:
         expected.was_told = true;
         make_room(diagnostics_, 0);
         diagnostics_.Report(expected.where, diagnostics_.getCustomDiagID(engine::Note, "expected %0"))
-            << expected.sentence;
+            << expected.message;
     }
     void BeginSourceFile(const clang::LangOptions& language, const clang::Preprocessor* preprocessor) override {
         inner_->BeginSourceFile(language, preprocessor);
@@ -88,7 +88,7 @@ private:
     }
     struct form {
         clang::SourceLocation where; ///< Of the operation's name.
-        std::string sentence;
+        std::string message;
         bool was_told;
     };
     engine& diagnostics_;

@@ -4,8 +4,8 @@
 // with which other clauses. Every refusal has a reason in its error message.
 #pragma once
 
-#include "complaint.hpp"
 #include "directive.hpp"
+#include "finding.hpp"
 #include "operations.hpp"
 
 namespace commtask::clause {

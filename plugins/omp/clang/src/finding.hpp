@@ -14,22 +14,22 @@
 namespace commtask::clause {
 
 /// An error: location, message, and a fix if there is one.
-struct complaint {
+struct finding {
     clang::SourceLocation where;
-    std::string sentence;
+    std::string message;
     /// If not empty: the replacement for the token at `where`.
     std::string replacement;
     struct note {
         clang::SourceLocation where;
-        std::string sentence;
+        std::string message;
     };
     std::vector<note> notes;
 };
 
 /// The first error, or none.
-using objection = std::optional<complaint>;
+using objection = std::optional<finding>;
 
 /// Prints the error as clang prints its own errors.
-void report(clang::DiagnosticsEngine& diagnostics, const complaint& wrong);
+void report(clang::DiagnosticsEngine& diagnostics, const finding& wrong);
 
 } // namespace commtask::clause
