@@ -299,7 +299,7 @@ void context::close() noexcept {
 }
 
 /// How long commtask_finalize waits for messages from other ranks, which may have ended.
-std::uint64_t context::patience_with_ranks_ns() const noexcept {
+std::uint64_t context::other_ranks_limit_ns() const noexcept {
     constexpr double longest_s = 10;
     const double limit_s = settings_.finalize_timeout_s;
     return static_cast<std::uint64_t>((limit_s > 0 ? std::min(limit_s, longest_s) : longest_s) * 1e9);
@@ -325,7 +325,7 @@ std::string context::stats_table(drained how) {
         if (const node_observer* const node = lanes_[mine.size() - 1].node()) mine.back().rang = node->n_rung();
     }
     if (how == drained::completely && start_.stats_comm != MPI_COMM_NULL) {
-        found = gather_stats(start_.stats_comm, start_.number, mine, patience_with_ranks_ns());
+        found = gather_stats(start_.stats_comm, start_.number, mine, other_ranks_limit_ns());
         if (found.stats.empty()) return {}; // another rank prints the table
     } else {
         MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
@@ -342,7 +342,7 @@ void context::end_trace(drained how) noexcept {
     if (!trace_) return;
     std::optional<clock_comparison> clock;
     if (how == drained::completely && start_.clock_comm != MPI_COMM_NULL) {
-        clock = compare_clocks_at_end(start_.clock_comm, start_.number, patience_with_ranks_ns());
+        clock = compare_clocks_at_end(start_.clock_comm, start_.number, other_ranks_limit_ns());
         if (clock) record_clock(trace_->records(), *clock, true);
     }
     trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::gave_up);

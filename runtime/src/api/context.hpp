@@ -222,7 +222,7 @@ private:
     void start_announcing();
     [[nodiscard]] std::vector<lane_doorbell> make_ringers();
     [[nodiscard]] mpi_comms::find_peers_function peer_finder() const;
-    [[nodiscard]] std::uint64_t patience_with_ranks_ns() const noexcept;
+    [[nodiscard]] std::uint64_t other_ranks_limit_ns() const noexcept;
 
     static std::atomic<context*> current_;
     static std::atomic<context*> running_;

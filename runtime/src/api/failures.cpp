@@ -47,19 +47,19 @@ counts unseen;
 
 constexpr unsigned said_at_most = 10;
 
-using sentence_buffer = std::array<char, 1024>;
+using message_buffer = std::array<char, 1024>;
 
 /// Kept from before to after the callback of a task that did not complete.
 struct telling {
     const task* of = nullptr; ///< Null: the program was told, or the error handler was asked.
     task_state how = task_state::open;
-    sentence_buffer sentence{};
+    message_buffer sentence{};
     /// The text of commtask_last_error() on this thread, which the program may still want.
-    sentence_buffer earlier{};
+    message_buffer earlier{};
 };
 thread_local constinit telling now;
 
-void copy_last_sentence(sentence_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_sentence()); }
+void copy_last_message(message_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_sentence()); }
 
 /// "rank 1: ", or empty if the rank is not known.
 [[nodiscard]] std::string_view rank_text() noexcept {
@@ -81,7 +81,7 @@ void copy_last_sentence(sentence_buffer& to) noexcept { std::snprintf(to.data(),
 constexpr long wait_before_abort_ns = 200'000'000;
 
 /// After so many seconds in MPI_Abort the process ends without it. Less: a launcher that answers late has not heard of the abort.
-constexpr unsigned abort_patience_s = 3;
+constexpr unsigned abort_limit_s = 3;
 
 /// Gives the calling thread the right to call MPI. The wait for it is short: all that is left to do
 /// is to ask for an error handler and to end the job.
@@ -145,7 +145,7 @@ using choice = mpi_error_handling::choice;
     const timespec until_read{0, wait_before_abort_ns};
     nanosleep(&until_read, nullptr);
     std::signal(SIGALRM, [](int /*signal*/) { std::_Exit(exit_code.load()); });
-    alarm(abort_patience_s);
+    alarm(abort_limit_s);
     std::atexit([] {
         std::fflush(stdout);
         std::_Exit(exit_code.load());
@@ -176,7 +176,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 
 /// Whether the program sees how the task ends. A callback that relays belongs to a front end, which
 /// says itself whether the program was told.
-[[nodiscard]] bool is_looked_at(const task& which) noexcept {
+[[nodiscard]] bool is_observed(const task& which) noexcept {
     if ((which.flags() & (flag_has_handle | flag_is_call | flag_has_handler)) != 0) return true;
     if (!which.has_extras()) return false;
     const bool has_callback = which.extras.callback != nullptr && (which.flags() & COMMTASK_CALLBACK_RELAYS) == 0;
@@ -250,13 +250,13 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 void ask_handler() noexcept {
     const task* const which = std::exchange(now.of, nullptr);
     // The run of a plan reports for its members.
-    if (which == nullptr || which->is_member() || is_looked_at(*which)) return;
+    if (which == nullptr || which->is_member() || is_observed(*which)) return;
     if (now.how == task_state::canceled) {
         unseen.canceled.fetch_add(1, std::memory_order_relaxed);
         return;
     }
     const task& failed = failed_part(*which);
-    if (&failed != which && is_looked_at(failed)) return;
+    if (&failed != which && is_observed(failed)) return;
     const bool comm_is_bad = !failed.queue->serves(failed.op.comm);
     follow(choice_of(&failed.op, comm_is_bad), failed.result.error_class, now.sentence.data());
 }
@@ -264,7 +264,7 @@ void ask_handler() noexcept {
 } // namespace
 
 void task_failures::before_callback(const task& which, task_state how) noexcept {
-    copy_last_sentence(now.earlier);
+    copy_last_message(now.earlier);
     now.how = how;
     now.of = how == task_state::given_up ? nullptr : &which;
     try {
@@ -277,7 +277,7 @@ void task_failures::before_callback(const task& which, task_state how) noexcept 
         static_cast<void>(
             refuse(COMMTASK_FAILED, "a task failed or was canceled, and there is no memory to say which"));
     }
-    copy_last_sentence(now.sentence);
+    copy_last_message(now.sentence);
 }
 
 void task_failures::after_callback() noexcept {
@@ -316,7 +316,7 @@ int conclude_failures(int code) noexcept {
     const unsigned n_canceled = unseen.canceled.exchange(0, std::memory_order_relaxed);
     unseen.said.store(0, std::memory_order_relaxed);
     if (n_failed == 0) return code;
-    sentence_buffer text{};
+    message_buffer text{};
     const int length = std::snprintf(text.data(), text.size(), "%u %s failed or %s refused%s", n_failed,
                                      n_failed == 1 ? "task" : "tasks", n_failed == 1 ? "was" : "were",
                                      n_failed > said_at_most ? "; the first 10 are named above" : "");
@@ -348,8 +348,8 @@ void commtask_describe_operation(const commtask_op* operation, const char* file,
     }
 }
 
-void commtask_tell_refusal(int code, const commtask_op* operation, int is_looked_at, const char* sentence) noexcept {
-    if (is_looked_at != 0) return say_if_few(sentence);
+void commtask_tell_refusal(int code, const commtask_op* operation, int is_observed, const char* sentence) noexcept {
+    if (is_observed != 0) return say_if_few(sentence);
     if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_mpi_class_of(code), sentence);
     const mpi_caller scope{context::running()};
     const choice wanted = choice_of(operation, code == COMMTASK_ERR_COMM);

@@ -31,7 +31,7 @@ namespace {
     return refuse(COMMTASK_ERR_COMM, "comm is not a communicator, or was freed: %s", text.data());
 }
 
-[[nodiscard]] comm_queue* add_as_driver(mpi_comms& comms, MPI_Comm comm, int lane, int& code) noexcept {
+[[nodiscard]] comm_queue* add_in_progress_call(mpi_comms& comms, MPI_Comm comm, int lane, int& code) noexcept {
     comm_queue* queue = nullptr;
     if (const int mpi_code = comms.add(comm, queue, lane); mpi_code != MPI_SUCCESS) code = refuse_comm(mpi_code);
     return queue;
@@ -44,7 +44,7 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code, int lane) noexcept 
         code = refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
         return nullptr;
     }
-    if (detail::in_progress_call()) return add_as_driver(comms_, comm, lane, code);
+    if (detail::in_progress_call()) return add_in_progress_call(comms_, comm, lane, code);
     if (!detail::may_wait()) {
         code = refuse(COMMTASK_ERR_WORKER_THREAD,
                       "comm is new, and a function that MPI calls must not wait for the worker to see it");

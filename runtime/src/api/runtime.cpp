@@ -106,7 +106,7 @@ struct agreement {
     bool all_trace;      ///< Clocks can be compared.
     int fewest_lanes;
     int most_lanes;
-    bool has_one_bell; ///< The settings of the node's doorbells are the same on all ranks.
+    bool has_same_doorbells; ///< The settings of the node's doorbells are the same on all ranks.
     bool have_same_table;
     bool lanes_are_independent; ///< On every rank.
     int n_lanes_with_cores;     ///< On the rank that has the fewest.
@@ -119,7 +119,7 @@ struct own_lanes {
 };
 
 /// COMMTASK_NODE_DOORBELLS, COMMTASK_NODE_RANKS and COMMTASK_NODE_ANNOUNCE_BYTES as one number.
-[[nodiscard]] std::int64_t bell_number(const config& settings) {
+[[nodiscard]] std::int64_t doorbell_settings(const config& settings) {
     return (settings.node_announce_bytes << 24) + settings.node_ranks * 4 +
            static_cast<std::int64_t>(settings.node_doorbells);
 }
@@ -136,8 +136,8 @@ struct own_lanes {
                                             -lanes.table_sum,
                                             lanes.selection.are_independent ? 1 : 0,
                                             lanes.selection.n_lanes_with_cores,
-                                            bell_number(settings),
-                                            -bell_number(settings)};
+                                            doorbell_settings(settings),
+                                            -doorbell_settings(settings)};
     std::array<std::int64_t, 11> all{};
     const int code =
         MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
@@ -164,7 +164,7 @@ struct own_lanes {
                       "COMMTASK_LANE_TABLE names a file with other contents on some ranks, or none: all "
                       "ranks must have the same table, since both ends of a message choose its lane");
     }
-    if (!agreed.has_one_bell) {
+    if (!agreed.has_same_doorbells) {
         return refuse(COMMTASK_ERR_CONFIG,
                       "COMMTASK_NODE_DOORBELLS, here %s, COMMTASK_NODE_RANKS, here %d, or "
                       "COMMTASK_NODE_ANNOUNCE_BYTES, here %d, is "
