@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks agree by one reduction (MPI_MIN) of a value and of its negative: if both minima belong
-// to one number, all ranks have that number. A rank whose call was refused takes part all the same:
-// otherwise the other ranks would wait for it.
+// The ranks agree by one MPI_MIN reduction of a value and of its negative: if both minima give the
+// same number, all ranks have that number. A rank that refuses its call takes part too, since the
+// other ranks wait for it.
 #include "api/collective_lanes.hpp"
 
 #include "base/last_error.hpp"
@@ -50,7 +50,7 @@ int collective_duplicate(context& runtime, MPI_Comm comm, int count, std::vector
         int code = run_own(commtask_op_comm_dup(&next, comm), status);
         if (code == COMMTASK_FAILED) return refuse_failed(status.error, "duplicate comm");
         if (code == COMMTASK_OK) static_cast<void>(runtime.queue_of(next, code, lane));
-        // If this rank alone fails, it still takes part in the next duplication: the other ranks
+        // A rank on which a step failed still takes part in the next duplication: the other ranks
         // wait for it there.
         if (failed == COMMTASK_OK) failed = code;
     }

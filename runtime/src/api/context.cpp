@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Start and end of a runtime. The order of the members is the order in which things must exist. MPI
-// returns errors before the first MPI call. Compute threads leave the worker's core before the
-// worker runs there. The worker starts last and ends first.
+// Start and end of a runtime. The members are declared in the order in which they must be
+// constructed. Error handling is set up before the first MPI call. Compute threads leave the
+// worker's core before the worker runs there. The worker starts last and ends first.
 #include "api/context.hpp"
 
 #include "base/last_error.hpp"
@@ -31,7 +31,7 @@
 namespace commtask::detail {
 namespace {
 
-/// One for the process: a front end is loaded once.
+/// One function for the process, since a front end is loaded once.
 std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
@@ -118,7 +118,7 @@ mpi_comms::find_peers_function context::peer_finder() const {
     };
 }
 
-/// The first lane of the node leader listens for announcements.
+/// The first lane of the node leader receives the announcements.
 void context::start_announcing() {
     if (far_places_.empty()) return;
     const errors_return scope;
@@ -204,7 +204,7 @@ std::vector<incomplete_line> context::list_elsewhere() {
         try {
             mine.lines.push_back({since_ns, describe(*op, true) + (queue == nullptr ? "" : ", " + queue->name) +
                                                 describe(source_place{file, line}) + "; " + where});
-        } catch (const std::bad_alloc&) { // leave the line out: the front end holds a lock
+        } catch (const std::bad_alloc&) { // omit the line: the front end has locked its mutex
         }
     };
     source(+add, &made);
@@ -254,14 +254,14 @@ context::~context() {
     listeners_.forget_all(has_abandoned_tasks_);
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
     const errors_return scope;
-    // deleting the attribute here must not look like MPI_Finalize
+    // This deletion of the attribute must not be taken for the one in MPI_Finalize.
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID);
     MPI_Comm_delete_attr(MPI_COMM_SELF, keyval);
     MPI_Comm_free_keyval(&keyval);
 }
 
-/// The epochs of these windows stay open: ending an epoch needs the other ranks, and
-/// commtask_finalize does not wait for them.
+/// The epochs of these windows stay open. Ending an epoch needs the other ranks, for which
+/// commtask_finalize does not wait.
 void context::say_registered_windows() noexcept {
     if (settings_.verbose < 1) return;
     try {
@@ -269,7 +269,7 @@ void context::say_registered_windows() noexcept {
             say("warning: %s is still registered at commtask_finalize: commtask_win_unregister ends its epoch",
                 name.c_str());
         }
-    } catch (const std::bad_alloc&) { // no warning without memory
+    } catch (const std::bad_alloc&) { // no memory for the warning
     }
 }
 
@@ -298,7 +298,7 @@ void context::close() noexcept {
     while (n_visits.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
 
-/// How long commtask_finalize waits for messages from other ranks, which may have ended.
+/// The time for which commtask_finalize waits for messages from other ranks, which may have ended.
 std::uint64_t context::other_ranks_limit_ns() const noexcept {
     constexpr double longest_s = 10;
     const double limit_s = settings_.finalize_timeout_s;
@@ -314,8 +314,8 @@ void context::print_stats(drained how) noexcept {
     }
 }
 
-/// After tasks were given up, each rank prints its own table: MPI may be unable to carry messages,
-/// and the other ranks must not wait for this one.
+/// After tasks were abandoned, each rank prints its own table: MPI may be unable to transfer
+/// messages, and the other ranks must not wait for this one.
 std::string context::stats_table(drained how) {
     const errors_return scope;
     gathered_stats found;
@@ -361,13 +361,13 @@ void context::end_trace(drained how) noexcept {
 } // namespace commtask::detail
 
 void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
-    // release: partner of the acquires above; the front end can be asked from here on.
+    // release: partner of the acquires above. From here on the library may call the front end.
     commtask::detail::source_elsewhere.store(source, std::memory_order_release);
 }
 
 void commtask_say(const char* sentence) noexcept {
     const std::string_view given = sentence;
-    const std::string_view whole = commtask::detail::opening(); // "commtask: rank 1: "
+    const std::string_view whole = commtask::detail::opening(); // for example "commtask: rank 1: "
     constexpr std::string_view name = "commtask: ";
     commtask::detail::say("%s", sentence + (given.starts_with(whole)  ? whole.size()
                                             : given.starts_with(name) ? name.size()

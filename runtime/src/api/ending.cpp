@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a use of the library ends. Unfinished tasks are waited for; tasks that cannot end are given
-// up. Where a function of the program's or a call of MPI does not return, the context is left as it
-// is. The thread that ends the use makes no progress itself, so that no such function keeps it.
-// Under commtask-run the program's use ends before the runtime does: MPI's calls go on to need the
+// How the library ends. Incomplete tasks are waited for; tasks that cannot end are abandoned. If a
+// function of the program or an MPI call does not return, the context is abandoned as it is. The
+// finalizing thread makes no progress itself, so that such a function cannot block it. Under
+// commtask-run the program's use ends before the runtime does, since MPI calls still need the
 // runtime.
 #include "api/context.hpp"
 
@@ -31,12 +31,12 @@ constexpr auto poll_interval_ns = static_cast<std::int64_t>(tuning::longest_unwo
     return static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
 }
 
-/// All tasks but the MPI calls that the interposer turned into tasks.
+/// Every task except MPI calls that the interposer turned into tasks.
 [[nodiscard]] bool is_programs(const task& which) { return (which.flags() & flag_is_call) == 0; }
 [[nodiscard]] bool is_unfinished_and_programs(const task& which) { return no_handler(which) && is_programs(which); }
 
-/// Whether the progress lock of some lane is taken and no progress call has begun there since the
-/// last question.
+/// Whether some lane's progress lock is taken, and no progress call has begun on that lane since
+/// the last call of is_inside().
 class call_watch {
 public:
     [[nodiscard]] bool is_inside(lane_set& lanes) noexcept {
@@ -60,7 +60,7 @@ context::drained context::drain() noexcept {
     lanes_.resume_for_good();
     lanes_.watch_drain();
     // A lane without a worker has no thread that reports whether tasks are left, so this thread
-    // makes progress for it. The lane's first communicator brings a worker.
+    // makes one progress call for it. A lane gets its worker with its first communicator.
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
         if (!lanes_.has_worker(i)) static_cast<void>(progress_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
     }
@@ -73,7 +73,8 @@ context::drained context::drain() noexcept {
     for (;;) {
         if (wait_in_library(lanes_, policy, poll_interval_ns, [this] { return lanes_.is_quiet(); })) {
             if (std::exchange(is_closed, true)) break;
-            // a thread that gave a message back meanwhile has posted a task, which must end too
+            // A thread may have released a message in the meantime, which posts a control task that
+            // must end too.
             close();
             continue;
         }
@@ -101,7 +102,8 @@ context::drained context::drain() noexcept {
 context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     listeners_.close_all();
     lanes_.resume_all(pauser::program);
-    // Inside a function that MPI calls, no other thread can make progress.
+    // Inside a function that MPI calls, this thread has the progress locks, and no other thread can
+    // make progress.
     const bool has_lock = lanes_.is_held_by_me();
     drain_limit patience{limit_ns};
     progress_watch passes{limit_ns};
@@ -112,7 +114,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
             static_cast<void>(patience.is_over({now_ns(), n_open, true}));
             continue;
         }
-        // the next owner of the progress locks has the whole time
+        // The time limit starts again for the next owner of the progress locks.
         passes = progress_watch{limit_ns};
         if (has_lock) lanes_.progress();
         const incomplete_tasks::counts open = lanes_.take_in_and_count(is_programs);
@@ -123,7 +125,7 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         if (is_hopeless && !is_given_up) patience.restart();
         const bool is_over = is_given_up || open.all == 0;
         if (is_over) {
-            close(); // a compute thread may be using a plan's member
+            close(); // waits for compute threads that are using a plan's member
             listeners_.forget_all(is_given_up);
             plans_.forget_programs();
         }
@@ -150,8 +152,8 @@ bool context::abandon_if_stuck(std::uint64_t limit_ns, std::int64_t verbose) noe
     return false;
 }
 
-/// The calling thread has all progress locks. @return false if some task could still move: the
-/// worker goes on with it
+/// The calling thread has all progress locks. @return false, and nothing has changed, if some task
+/// can still make progress
 bool context::abandon_tasks(const abandoned_tasks& of) noexcept {
     if (lanes_.could_still_move(of.whose)) return false;
     close();                    // a task that a callback posts from here on would never end
@@ -163,14 +165,13 @@ bool context::abandon_tasks(const abandoned_tasks& of) noexcept {
     return true;
 }
 
-/// @param passes  is over for at least one lane
+/// @param passes  the time limit, which is over on at least one lane
 context::drained context::abandon(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept {
     watchdog_.stop();
-    // a thread in a visit may stay inside MPI for ever; all that it uses remains, since nothing is
-    // destroyed
+    // A thread that is in a visit may never return from MPI. Nothing that it uses is destroyed.
     hide();
-    // The next commtask_init must not wait for that thread: visits are counted anew, and the old
-    // counter stays with this context.
+    // The next commtask_init must not wait for that thread: it counts visits in a new counter, and
+    // the old counter stays with this context.
     if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
     set_running(nullptr);
     plans_.abandon_all();
@@ -178,12 +179,13 @@ context::drained context::abandon(std::uint64_t limit_ns, progress_watch& passes
     std::array<bool, most_lanes> is_over{};
     for (const lane& each : lanes_) is_over[each.number()] = passes.is_over(each, begin_ns);
     for (lane& each : lanes_)
-        // all lanes before any wait: a thread that wants their progress locks is to find none
+        // All lanes first, before any wait: a thread that is waiting for one of their progress
+        // locks must not get another one.
         each.engine.abandon();
     lanes_.let_workers_end();
-    // The program may end MPI after this. The progress threads that are not inside that call leave
-    // the library first. An external caller that waits for its next progress lock gives back the
-    // locks that it has.
+    // The program may call MPI_Finalize after this. Progress threads that are not inside the call
+    // leave the library first. An external caller that is waiting for its next progress lock
+    // releases the ones that it has.
     progress_watch others{limit_ns};
     for (lane& each : lanes_) {
         bool is_stuck = false;

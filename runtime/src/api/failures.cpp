@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sentence is made when something went wrong, so it may allocate memory and, where the calling
-// thread may call MPI, ask MPI for names. MPI_Abort ends the job on a thread that holds no lock; if
-// MPI_Abort does not return, a signal ends the process.
+// Error messages are built only after an error, so this code may allocate memory and, where the
+// calling thread may call MPI, ask MPI for names. MPI_Abort is called on a thread that has no lock;
+// if MPI_Abort does not return, a signal ends the process.
 #include "api/failures.hpp"
 
 #include "api/context.hpp"
@@ -36,10 +36,11 @@
 namespace commtask::detail {
 namespace {
 
-/// Outcomes that the program does not see. relaxed: read at the end, when every thread that counts
+/// Outcomes that the program does not see. relaxed: read at the end, after every counting thread
 /// has ended.
 struct counts {
-    std::atomic<unsigned> said{0}; ///< Sentences, including refusals that the program sees.
+    /// Printed messages, including those of refusals that the program sees.
+    std::atomic<unsigned> said{0};
     std::atomic<unsigned> failed{0};
     std::atomic<unsigned> canceled{0};
 };
@@ -49,12 +50,12 @@ constexpr unsigned said_at_most = 10;
 
 using message_buffer = std::array<char, 1024>;
 
-/// Kept from before to after the callback of a task that did not complete.
+/// Passed from before to after the callback of a task that did not complete.
 struct telling {
-    const task* of = nullptr; ///< Null: the program was told, or the error handler was asked.
+    const task* of = nullptr; ///< Null: the program was told, or the error handler was called.
     task_state how = task_state::open;
     message_buffer sentence{};
-    /// The text of commtask_last_error() on this thread, which the program may still want.
+    /// Saves commtask_last_error() of this thread, which the program may still read.
     message_buffer earlier{};
 };
 thread_local constinit telling now;
@@ -75,16 +76,17 @@ void copy_last_message(message_buffer& to) noexcept { std::snprintf(to.data(), t
     return is_initialized != 0 && is_finalized == 0;
 }
 
-/// The time between the sentence that says why the job ends and MPI_Abort. The launcher reads the
-/// sentence meanwhile: without the wait MPICH's launcher drops the last line of one of 30 jobs. A
-/// thread also waits at most this long for the right to call MPI.
+/// The delay between the message that says why the job ends and MPI_Abort. Without it MPICH's
+/// launcher drops the last line of one of 30 jobs. A thread also waits at most this long until it
+/// may call MPI.
 constexpr long wait_before_abort_ns = 200'000'000;
 
-/// After so many seconds in MPI_Abort the process ends without it. Less: a launcher that answers late has not heard of the abort.
+/// After so many seconds in MPI_Abort the process ends without it. A shorter limit would end the
+/// process before a slow launcher has received the abort.
 constexpr unsigned abort_limit_s = 3;
 
-/// Gives the calling thread the right to call MPI. The wait for it is short: all that is left to do
-/// is to ask for an error handler and to end the job.
+/// Lets the calling thread call MPI. The wait is short: only the error handler is queried and the
+/// job ended.
 class mpi_caller {
 public:
     explicit mpi_caller(context* runtime) noexcept {
@@ -98,7 +100,7 @@ public:
     ~mpi_caller() {
         if (held_ != nullptr) held_->give_back_all_locks();
     }
-    /// @return false: another thread has been inside MPI for long
+    /// @return false if another thread has been inside MPI for too long
     [[nodiscard]] bool may_call() const noexcept { return may_call_; }
 
 private:
@@ -115,7 +117,7 @@ using choice = mpi_error_handling::choice;
     return its == MPI_ERRORS_ARE_FATAL ? error_handler::fatal : error_handler::returns;
 }
 
-/// On a thread that may call MPI.
+/// Called on a thread that may call MPI.
 /// @param comm_is_bad  MPI must not be asked about the communicator
 [[nodiscard]] choice choice_of(const commtask_op* op, bool comm_is_bad) noexcept {
     const bool has_comm = op != nullptr && !comm_is_bad && op->comm != MPI_COMM_NULL;
@@ -135,9 +137,9 @@ using choice = mpi_error_handling::choice;
 }
 
 /// One thread ends the job. MPI_Abort ends the process by exit(). OpenMP's exit handlers may wait
-/// for the threads of a team, or free data that those threads use, so a handler here ends the
-/// process before them. With MPICH the end waits for ever where another rank is in MPI_Finalize;
-/// the alarm ends the process then.
+/// for the threads of a team, or free data that those threads use, so a handler registered here
+/// ends the process before them. With MPICH the end never returns if another rank is in
+/// MPI_Finalize; the alarm then ends the process.
 [[noreturn]] void end_job(MPI_Comm comm, int error_class) noexcept {
     static std::atomic<int> exit_code{MPI_SUCCESS}; // any other value: a thread is ending the job
     int none = MPI_SUCCESS;
@@ -156,7 +158,7 @@ using choice = mpi_error_handling::choice;
     std::abort();
 }
 
-/// @param sentence  begins with the rank, or with what commtask_say accepts
+/// @param sentence  begins with the rank, or with a prefix that commtask_say accepts
 void say_whole(const char* sentence) noexcept {
     const bool has_rank = !rank_text().empty() && std::string_view{sentence}.starts_with(rank_text());
     commtask_say(sentence + (has_rank ? rank_text().size() : 0));
@@ -174,8 +176,8 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     end_job(wanted.comm, error_class);
 }
 
-/// Whether the program sees how the task ends. A callback that relays belongs to a front end, which
-/// says itself whether the program was told.
+/// Whether the program sees how the task ends. A callback with COMMTASK_CALLBACK_RELAYS belongs to
+/// a front end, which says itself whether it told the program.
 [[nodiscard]] bool is_observed(const task& which) noexcept {
     if ((which.flags() & (flag_has_handle | flag_is_call | flag_has_handler)) != 0) return true;
     if (!which.has_extras()) return false;
@@ -184,12 +186,12 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
            (which.is_member() && which.member->of->tells_of(*which.member));
 }
 
-/// The member that failed, for the run of a plan; otherwise the task itself.
+/// The failed member, if the task is the run of a plan; otherwise the task itself.
 [[nodiscard]] const task& failed_part(const task& which) noexcept {
     return which.is_run() && which.run.failed_member != nullptr ? *which.run.failed_member : which;
 }
 
-/// MPI's text for an error code, in one line.
+/// MPI's text for an error code, as one line.
 [[nodiscard]] std::string mpi_text(int code) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
@@ -202,7 +204,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 /// The size in bytes of a receive's buffer; -1: the operation is no receive.
 [[nodiscard]] std::int64_t room_of(const task& which, const transport& below) noexcept {
     std::int64_t room = -1;
-    // the program may have used its lists again
+    // The program may have reused its lists.
     if (operation_of(which.op.kind).has_dests) return room;
     below.each_message(which.op, [&](const message_shape& each) {
         if (each.is_received) room = each.bytes;
@@ -245,8 +247,8 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     return is_named ? name.data() : "a communicator without tasks";
 }
 
-/// Called before the task's successors are released, and before a front end lets the program go on.
-/// Once for each task.
+/// Called once per task, before the task's successors are released and before a front end lets the
+/// program continue.
 void ask_handler() noexcept {
     const task* const which = std::exchange(now.of, nullptr);
     // The run of a plan reports for its members.
@@ -307,7 +309,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
         }
         return refuse(code, "%s%s was refused: %s", std::string{rank_text()}.c_str(), text.c_str(), reason.c_str());
     } catch (const std::bad_alloc&) {
-        return code; // with the reason alone
+        return code; // nothing to prepend
     }
 }
 

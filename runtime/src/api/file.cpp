@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI does not report that a file is closed. A program that wants to know of tasks that still need
-// a file closes the file here. The ranks first meet in a barrier that is a task: a rank that is
-// late keeps no worker inside MPI.
+// MPI does not notify the library when a file is closed. commtask_file_close lets a program find
+// tasks that still need the file. The ranks first meet in a barrier that is a task, so that a late
+// rank does not block a worker inside MPI.
 #include "api/context.hpp"
 #include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
@@ -66,7 +66,7 @@ namespace {
         return refuse(COMMTASK_ERR_RUNNING, "plans have %zu members on the file: release them first", n_members);
     }
     commtask_op together = commtask_op_barrier(comm);
-    // one lane, whichever thread of a rank calls
+    // Always the same lane, whichever thread of a rank calls.
     together.reserved = static_cast<int>(flag_stays_home);
     commtask_t task = COMMTASK_NULL;
     code = commtask_post(&together, nullptr, &task);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_lanes_choose and commtask_lanes_set. commtask_lanes_choose must answer alike on all
-// ranks, since both ends of a message must choose the same communicator. All its inputs were agreed
-// on in commtask_init, or come from the program.
+// commtask_lanes_choose and commtask_lanes_set. commtask_lanes_choose must return the same number
+// on all ranks, since both ends of a message must choose the same communicator. All its inputs were
+// agreed on in commtask_init, or come from the program.
 #include "api/context.hpp"
 #include "base/last_error.hpp"
 
@@ -25,7 +25,7 @@ namespace {
     }
 }
 
-/// How many lanes may be chosen for a caller that asks for at most `most_lanes`.
+/// The number of lanes available to a caller that asks for at most `most_lanes`.
 [[nodiscard]] unsigned limit_of(context& runtime, unsigned most_lanes) noexcept {
     const lane_selection& known = runtime.selection();
     if (!known.is_measured && !known.are_independent) return 1;

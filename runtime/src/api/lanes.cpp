@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chooses the lane of a whole communicator. A lane is chosen before the first task: tasks that were
-// posted already have their queue, and later tasks on another lane would overtake them.
+// Chooses the lane of a whole communicator. This is possible only before the communicator's first
+// task: earlier tasks stay in their queue, and later tasks on another lane would overtake them.
 #include "api/collective_lanes.hpp"
 #include "api/context.hpp"
 #include "api/record.hpp"
@@ -38,7 +38,7 @@ namespace {
                   queue->name.c_str());
 }
 
-/// Collective. The arguments are checked.
+/// Collective. The arguments have been checked.
 [[nodiscard]] int collective_split(context& runtime, MPI_Comm comm, int n_comms, MPI_Comm* comms) noexcept {
     try {
         std::vector<MPI_Comm> made;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes lists and arrays as numbers, whatever their element type. A list that the operation does
-// not have is empty, so that two operations of a kind have the same lists.
+// Copies lists and arrays as numbers, whatever their element type. An absent list is stored as an
+// empty one, so that two operations of a kind have the same lists.
 #include "api/list_snapshots.hpp"
 
 #include "core/operation_traits.hpp"
@@ -70,7 +70,7 @@ void add_arrays(lists& to, const names_of_arrays& names, const commtask_op& op, 
     if (kind.has_sources) add<int>(all, "sources", op.sources, n.recv = op.source);
     if (!kind.has_arrays()) return all;
     const errors_return scope;
-    // the run will report the error
+    // The run reports the error.
     if (!kind.has_dests && find_used_lengths(op, n) != MPI_SUCCESS) n = {};
     if (kind.has_send_arrays()) {
         add_arrays(all, {"send counts", "send displacements", "send datatypes"}, op, op.send, n.send);

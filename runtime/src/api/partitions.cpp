@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partitions. When a compute thread has filled partitions, it pays for an atomic exchange and a
-// countdown for each group of elements that they reach into. The last countdown of a group hands
-// the group's message to the worker. Recording asks MPI for the size of a datatype, and waits for a
-// progress thread to do so.
+// Partitioned members of plans. For the partitions that it fills, a compute thread pays one atomic
+// exchange, and one decrement for each group of elements that they overlap. The last decrement of a
+// group posts the group's message. Recording needs the size of the datatype, and waits for a
+// progress thread to ask MPI for it.
 #include "api/partitions.hpp"
 
 #include "api/run_in_progress_call.hpp"
@@ -34,7 +34,7 @@ struct type_layout {
     return asked;
 }
 
-/// Two such members with one tag could not be told apart: their groups leave in any order.
+/// Two such members with one tag could not be told apart, since their groups are sent in any order.
 [[nodiscard]] bool is_taken(plan& in, const commtask_op& wanted) noexcept {
     for (std::size_t i = 0; i < in.n_posted(); ++i) {
         const commtask_op& other = in.posted(i).op;
@@ -51,14 +51,14 @@ struct type_layout {
     return static_cast<const char*>(buffer) + element * extent;
 }
 
-/// Makes the counters of a member that sends. @throws std::bad_alloc
+/// Makes the counters of a send member. @throws std::bad_alloc
 void make_counters(partition_set& parts) {
     if (!parts.sends) return;
     parts.filled_for = std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(parts.n_partitions));
     parts.n_unfilled = std::make_unique<std::array<std::atomic<std::uint32_t>, 2>[]>(parts.groups.count());
 }
 
-/// Makes the member that sends or receives one group as one message. @throws std::bad_alloc
+/// Makes the member that sends or receives one group as a message. @throws std::bad_alloc
 [[nodiscard]] plan_member make_group(const plan_member& whole, const partition_set& parts, std::uint32_t group,
                                      int tag_upper_bound, std::int64_t element_bytes) {
     const std::int64_t begin = parts.groups.begin_of(group);
@@ -127,7 +127,7 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     parts->sends = sends;
     make_counters(*parts);
     std::vector<std::uint32_t> groups(parts->groups.count());
-    // until all groups and the member behind them are recorded
+    // Until all groups and the member after them are recorded.
     const bool was_spoilt = std::exchange(into.is_spoilt, true);
     for (std::uint32_t group = 0; group < groups.size(); ++group) {
         groups[group] = parts->first_group + group;
@@ -156,7 +156,7 @@ void rebind_groups(plan& of, const plan_member& whole, const commtask_op& wanted
 using namespace commtask::detail;
 
 int commtask_plan_pready_range(commtask_plan_t plan, size_t member, int first, int count) noexcept {
-    const context::visit late; // a compute thread need not know of commtask_finalize
+    const context::visit late; // a compute thread may call concurrently with commtask_finalize
     if (!late.is_open()) return refuse_without_runtime();
     if (const int code = check_partition(plan, member, first, count); code != COMMTASK_OK) return code;
     plan_member& whole = plan->posted(member);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans and their members. plan_start.cpp starts plans. A plan is changed between runs, by one
-// thread at a time. A call from a compute thread costs one or two loads and an atomic operation.
+// Plans and their members; plan_start.cpp starts plans. One thread at a time changes a plan,
+// between runs. A call from a compute thread costs one or two loads and an atomic operation.
 #include "core/plan.hpp"
 #include "api/context.hpp"
 #include "api/partitions.hpp"
@@ -100,7 +100,7 @@ int commtask_plan_defer(commtask_plan_t plan, size_t member) noexcept {
 }
 
 int commtask_plan_pready(commtask_plan_t plan, size_t member) noexcept {
-    const context::visit late; // a compute thread need not know of commtask_finalize
+    const context::visit late; // a compute thread may call concurrently with commtask_finalize
     if (!late.is_open()) return refuse_without_runtime();
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
     plan_member& held = plan->posted(member);
@@ -123,7 +123,7 @@ int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) 
     if (task == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
     plan_member& asked = plan->posted(member);
     commtask::detail::task* found = plan->started_of(asked);
-    // not null: the first run's tasks are made with the plan
+    // Not null: the first run's tasks are made with the plan.
     if (found == nullptr) found = plan->unended_of(asked);
     found->life.take_reference();
     *task = static_cast<commtask_t>(found);
@@ -135,7 +135,7 @@ size_t commtask_plan_size(commtask_plan_t plan) noexcept {
 }
 
 int commtask_plan_release(commtask_plan_t* plan) noexcept {
-    if (plan != nullptr && plan_registry::free_rest(*plan)) { // whether or not the library runs again
+    if (plan != nullptr && plan_registry::free_rest(*plan)) { // with or without a running library
         *plan = COMMTASK_PLAN_NULL;
         return COMMTASK_OK;
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The plans of a context. commtask_finalize releases the plans that the program has not released,
-// and a file is not closed while a plan uses it. A lock suffices: plans are made and released
-// rarely. A handle that the program still has stays safe to use: commtask_finalize leaves an empty
-// plan of some hundred bytes until the program releases it. Where a worker does not return, the
-// whole plan stays for good.
+// and a file is not closed while a plan uses it. A mutex suffices, since plans are rarely made and
+// released. The program's handle remains valid: commtask_finalize keeps an empty plan of some
+// hundred bytes until the program releases it. If a worker does not return, the whole plan remains
+// for good.
 #pragma once
 
 #include "core/plan.hpp"
@@ -18,32 +18,32 @@ namespace commtask::detail {
 
 class plan_registry {
 public:
-    /// Any thread. @return false without memory
+    /// Any thread. @return false if memory is exhausted
     [[nodiscard]] bool add(commtask_plan_s& made) noexcept;
     void remove(const commtask_plan_s& released) noexcept;
-    /// Called first, by the thread that records: the recording's datatypes are freed with the plans
-    /// of the context that exists then.
+    /// Called first by the recording thread: the recording's datatypes are freed with the plans of
+    /// the current context.
     static void begin_recording(commtask_plan_s& begun) noexcept;
     static void end_recording(const commtask_plan_s& ended) noexcept;
 
-    /// On a progress thread, with the plan being changed: frees the plan's requests and datatypes
-    /// in MPI, tells the tasks that wait for its next run, and destroys the plan.
+    /// On a progress thread, with the plan being changed. Frees the plan's requests and datatypes
+    /// in MPI, completes the tasks that wait for its next run, and destroys the plan.
     static void destroy(commtask_plan_s& released) noexcept;
 
-    /// Called at the end, when no thread makes progress. If a plan's run was given up, MPI keeps
-    /// the plan's requests. Of an open recording only the datatypes are freed; the thread that
-    /// records frees the rest.
+    /// Called when the library ends, when no thread makes progress. If a plan's run was abandoned,
+    /// MPI keeps the plan's requests. Of an open recording only the datatypes are freed; the
+    /// recording thread frees the rest.
     void forget_all() noexcept;
-    /// Under commtask-run, at the end of the program's use, by the thread that has all progress
-    /// locks: like forget_all(), for the program's plans alone. Plans that the interposer made of
-    /// the program's requests go on.
+    /// Under commtask-run, at the program's commtask_finalize, by the thread that has all progress
+    /// locks. Like forget_all(), for the program's plans only: plans that the interposer made of
+    /// requests remain.
     void forget_programs() noexcept;
-    /// Called instead of forget_all() if a progress thread does not return: it may be inside MPI
-    /// with a member. Only the handles become useless.
+    /// Called instead of forget_all() if a progress thread does not return: that thread may be
+    /// inside MPI with a member. Only invalidates the handles.
     void abandon_all() noexcept;
-    /// Any thread. Frees what forget_all(), forget_programs() or abandon_all() has left of a plan,
-    /// unless a progress thread uses it.
-    /// @return false: nothing is left of this plan
+    /// Any thread. Frees the part of a plan that forget_all(), forget_programs() or abandon_all()
+    /// has kept, unless a progress thread uses it.
+    /// @return false: the plan was not kept
     [[nodiscard]] static bool free_rest(const commtask_plan_s* left) noexcept;
 
     /// Any thread. Counts the members of all plans for which `is_such` is true.

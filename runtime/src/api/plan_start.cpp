@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The start of a plan. The members and their communicators were checked when they were recorded. A
-// start claims the plan, writes one task and posts it, whatever the number of members.
+// Starts a plan. The members and their communicators were checked when they were recorded. A start
+// claims the plan, then writes and posts one task, independent of the number of members.
 #include "api/plan_start.hpp"
 
 #include "api/failures.hpp"
@@ -24,7 +24,7 @@ namespace {
     return check_options(*options, operation_of(start.kind), queue);
 }
 
-/// From here on no other thread starts or changes the plan.
+/// From here on no other thread can start or change the plan.
 [[nodiscard]] int claim(plan& started) noexcept {
     switch (started.try_start()) {
     case plan::start_answer::is_running: return refuse_running(started);
@@ -44,10 +44,10 @@ int start_plan(context& runtime, const commtask_op& start, const commtask_option
     if (is_recording() && !is_call) return refuse(COMMTASK_ERR_ARGUMENT, "a plan cannot be recorded in a plan");
     auto* const started = static_cast<commtask_plan_t>(start.result);
     int code = COMMTASK_OK;
-    // an empty plan has no queue
+    // An empty plan has no queue.
     comm_queue* const home = started != nullptr ? started->home() : nullptr;
     comm_queue* const queue =
-        // registered with the runtime
+        // Registered with the runtime.
         home != nullptr ? home : runtime.queue_of(MPI_COMM_SELF, code);
     if (queue == nullptr) return code;
     if (code = check_start(start, options, *queue); code != COMMTASK_OK) return code;
@@ -58,7 +58,7 @@ int start_plan(context& runtime, const commtask_op& start, const commtask_option
         started->end_change();
         return code;
     }
-    static_cast<void>(made.write(1)); // it keeps no arguments; the extra reference is the plan's
+    static_cast<void>(made.write(1)); // no arguments are kept; the extra reference is the plan's
     made.slot().modes = modes_of_this_thread();
     started->begin_start(made.slot());
     if (!post_run(made.slot(), made.may_wait())) return refuse(COMMTASK_AGAIN, "the queue is full");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads and checks the options of a post. The last fields are read through functions here, since a
-// structure of an older version of the library is shorter.
+// Reads and checks the options of a post. The last fields are read by functions, since an older
+// version's structure is shorter.
 #include "api/posting.hpp"
 
 #include "base/last_error.hpp"
@@ -11,7 +11,7 @@
 namespace commtask::detail {
 namespace {
 
-/// The largest count of references that a task can have.
+/// The largest reference count of a task.
 constexpr std::size_t most_predecessors = (std::size_t{1} << 28U) - 1;
 
 constexpr std::uint32_t public_flags =

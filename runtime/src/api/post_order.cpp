@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posts in program order, and tickets: places in program order that are taken before the operation
-// is posted. A place that is never used would hold up later operations, so everything that can be
-// refused is refused before a place is taken.
+// Posts in program order, and tickets, which reserve a position in program order before the
+// operation is posted. An unused position would block later operations, so everything that can be
+// refused is refused before a position is taken.
 #include "api/failures.hpp"
 #include "api/plan_start.hpp"
 #include "api/post_window.hpp"
@@ -28,7 +28,7 @@ namespace {
     commtask_op op = *operation;
     const operation_traits& kind = operation_of(op.kind);
     const std::uint32_t flags = options != nullptr ? options->flags : COMMTASK_NONE;
-    if (!can_have_turn(kind, flags)) { // its post checks the rest
+    if (!can_have_turn(kind, flags)) { // the operation's post checks the rest
         *ticket = {};
         return COMMTASK_OK;
     }
@@ -51,8 +51,8 @@ namespace {
     return COMMTASK_OK;
 }
 
-/// A canceled task brings the ticket to its lane, and the lane releases the tasks that have waited
-/// for the ticket's place.
+/// A canceled task carries the ticket to its lane, and the lane releases the tasks that waited for
+/// the ticket's position.
 [[nodiscard]] int drop_place(context& runtime, comm_queue& queue, const commtask_ticket& ticket) noexcept {
     const commtask_op nothing = commtask_op_noop(queue.comm);
     posting made{runtime, nothing, nullptr, queue, nullptr};
@@ -60,9 +60,9 @@ namespace {
     turn* const dropped = queue.order.use(ticket.number);
     if (dropped == nullptr) return refuse_used_ticket(ticket);
     made.flags |= flag_has_extras;
-    static_cast<void>(made.write()); // it keeps no arguments
+    static_cast<void>(made.write()); // no arguments are kept
     made.slot().extras.its_turn = dropped;
-    // published by the submission queue
+    // Published by the submission queue.
     made.slot().marks.store(mark_cancel, std::memory_order_relaxed);
     queue.served_by->post(made.slot());
     settle_place(runtime, queue.comm, ticket.number, false);
@@ -129,7 +129,7 @@ int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
         return refuse(COMMTASK_ERR_ARGUMENT, "ticket is not one that commtask_ticket_take gave");
     }
     int code = COMMTASK_OK;
-    // For a window's ticket, the caller does not know the window's communicator.
+    // The caller of a window's ticket does not know the window's communicator.
     comm_queue* const windows_queue = comm == MPI_COMM_NULL ? runtime->comms().find_by_number(ticket.queue) : nullptr;
     comm_queue* queue = windows_queue != nullptr ? windows_queue : runtime->queue_of(comm, code);
     if (queue == nullptr) return code;

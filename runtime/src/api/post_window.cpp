@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posts on windows. An operation on a window whose epochs the program opens and closes is entered
-// in the window's book, which orders it. The operation can have no other order, and cannot be a
-// member of a plan.
+// Posts on windows. If the program manages the epochs of the window, the operation is entered in
+// the window's epoch log, which orders it. Such an operation can have no other order, and cannot be
+// a member of a plan.
 #include "api/post_window.hpp"
 
 #include "api/posting.hpp"
@@ -24,8 +24,8 @@ namespace {
     return operation_of(op.kind).takes_window ? runtime.windows().find(window_of(op)) : nullptr;
 }
 
-/// Reads the ranks in the window of the group of win_post or win_start. Called before the book is
-/// entered: a function that MPI calls may post, so MPI's lock is not taken under the book's lock.
+/// The ranks, in the window, of the group of win_post or win_start. Called before the log's mutex
+/// is locked: a function that MPI calls may post, so MPI's lock must not be taken under this mutex.
 [[nodiscard]] int read_group(const commtask_op& op, const served_window& window, std::vector<int>& ranks) noexcept {
     ranks.clear();
     if (group_of(op) == MPI_GROUP_NULL) return COMMTASK_OK;
@@ -54,10 +54,10 @@ template <typename Enter>
     return code;
 }
 
-/// Enters the operation in the book of the program's epochs, and adds COMMTASK_ORDERED. Does
-/// nothing for other windows.
+/// Enters the operation in the log of the program's epochs, and adds COMMTASK_ORDERED. Does nothing
+/// for other windows.
 /// @param has_order  whether the caller asked for another order
-/// @return COMMTASK_OK, or why the operation is not allowed now
+/// @return COMMTASK_OK, or an error code if the operation is not allowed now
 [[nodiscard]] int enter_epoch(context& runtime, const commtask_op& op, bool has_order, std::uint32_t& flags) noexcept {
     const auto window = window_in(runtime, op);
     if (window == nullptr || !window->epochs) return COMMTASK_OK;

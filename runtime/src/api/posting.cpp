@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of a post. Wrong arguments were refused before. A step fails only without memory, or if
-// the lane's queue is full and the caller does not want to wait.
+// The steps of a post. Wrong arguments were refused before. A step fails only if memory is
+// exhausted, or if the lane's queue is full and COMMTASK_TRY is set.
 #include "api/posting.hpp"
 
 #include "api/keeping.hpp"
@@ -78,7 +78,7 @@ int posting::write(std::uint32_t n_more_references) noexcept {
         slot_->trace_id = trace_id_ = traced != nullptr ? traced->records().new_id() : 0;
     }
     if (kind.computes) slot_->modes = modes_of_this_thread();
-    // The request of an attach moves into the slot; after a successful post the caller's variable
+    // Moves the request of an attach into the slot. After a successful post the caller's variable
     // is MPI_REQUEST_NULL.
     static_assert(sizeof(MPI_Request) <= sizeof slot_->mpi_status);
     if (kind.takes_request) std::memcpy(slot_->mpi_status, op.result, sizeof(MPI_Request));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording. A post is checked as always; an operation that cannot be repeated is refused at once,
-// so that every recorded plan can be started. MPI's part, once for all members, is left to the
-// worker at the end.
+// Recording. A post is checked as usual. An operation that cannot be repeated is refused at once,
+// so that every recorded plan can be started. The worker makes the MPI requests of all members at
+// the end of the recording.
 #include "api/record.hpp"
 
 #include "api/context.hpp"
@@ -34,7 +34,7 @@ struct end_of_thread {
     }
 };
 
-/// Refuses options and operations that are right in a post and wrong in a recording.
+/// Refuses options and operations that are valid in a post but not in a recording.
 [[nodiscard]] int check_replay(const plan& into, const operation_traits& kind,
                                const commtask_options* options) noexcept {
     if (kind.takes_request) return refuse(COMMTASK_ERR_ARGUMENT, "attach cannot be recorded: its request exists once");
@@ -116,7 +116,7 @@ struct end_of_thread {
         operation_of(made.op.kind).name);
 }
 
-/// Makes a sentence of MPI's error for a member that MPI cannot make.
+/// Builds the error message for a member that MPI cannot make.
 [[nodiscard]] int refuse_member(const plan_member& member, int mpi_code) noexcept {
     const errors_return scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -132,7 +132,7 @@ struct end_of_thread {
 }
 
 /// On a progress thread.
-/// @return the first member that MPI cannot make, with MPI's code; null: all are made
+/// @return the first member that MPI cannot make, with MPI's error code; null: all are made
 [[nodiscard]] plan_member* prepare_all(plan& made, int& mpi_code) noexcept {
     for (plan_member& member : made) {
         mpi_code = member.queue->served_by->engine.below().prepare(member);
@@ -143,8 +143,8 @@ struct end_of_thread {
 
 } // namespace
 
-/// Drops a recording that was begun before commtask_finalize. The recording had nothing in MPI but
-/// datatypes, and commtask_finalize has freed these, unless the context was left as it is.
+/// Drops a recording that was begun before commtask_finalize. In MPI it had only datatypes, which
+/// commtask_finalize has freed unless the context was abandoned.
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
     plan_registry::end_recording(*dropped);
@@ -229,7 +229,7 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     });
     if (code != COMMTASK_OK) {
         runtime->plans().remove(made);
-        return code; // the recording goes on
+        return code; // the recording continues
     }
     recorded_here = nullptr;
     if (plan == nullptr) return COMMTASK_OK;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first task of a communicator. Only a progress thread may ask MPI about the communicator, so a
-// submitter posts a control task first and waits for it. A submitter that must not wait gets
-// COMMTASK_AGAIN.
+// The registration of a communicator at its first task. Only a progress thread may query the
+// communicator, so a submitter posts a control task first and waits for it. A submitter with
+// COMMTASK_TRY gets COMMTASK_AGAIN.
 #include "api/context.hpp"
 
 #include "base/last_error.hpp"

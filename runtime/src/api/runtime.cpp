@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_init and commtask_finalize. commtask_init is collective: after each of its steps the
-// ranks agree, which costs a little more. commtask_finalize is not collective, so that a rank may
-// give up by itself.
+// commtask_init and commtask_finalize. commtask_init is collective: the ranks agree after each
+// step. commtask_finalize is not collective, so that each rank can abandon tasks by itself.
 #include "api/starting.hpp"
 
 #include "api/context.hpp"
@@ -39,7 +38,7 @@
 namespace commtask::detail {
 namespace {
 
-/// @return COMMTASK_OK if MPI can be called; otherwise a code with a sentence.
+/// @return COMMTASK_OK if MPI can be called, otherwise an error code with a message
 [[nodiscard]] int check_mpi() {
     int is_initialized = 0;
     int is_finalized = 0;
@@ -78,8 +77,8 @@ namespace {
                   thread_level_text(thread_level));
 }
 
-/// @return COMMTASK_OK if this is the MPI that the library was built for, or a code with a
-/// sentence.
+/// @return COMMTASK_OK if the process runs the MPI that the library was built for, otherwise an
+/// error code with a message
 [[nodiscard]] int check_library() {
     return guarded([] {
         const auto reason = why_mpi_does_not_fit();
@@ -87,8 +86,8 @@ namespace {
     });
 }
 
-/// Whether all ranks run this version. In every version the ranks exchange these two numbers before
-/// anything else, since later messages may differ between versions. Collective.
+/// Whether all ranks run this version. In every version the ranks exchange these two numbers first,
+/// since later messages may differ between versions. Collective.
 [[nodiscard]] bool collective_has_one_version() {
     constexpr std::int64_t version =
         (COMMTASK_VERSION_MAJOR * 1000 + COMMTASK_VERSION_MINOR) * 1000 + COMMTASK_VERSION_PATCH;
@@ -98,21 +97,21 @@ namespace {
     return code != MPI_SUCCESS || least[0] == -least[1]; // an error of MPI is reported later
 }
 
-/// The result of an agreement after a step, known to all ranks.
+/// The agreement after a step, the same on all ranks.
 struct agreement {
-    int code;            ///< The worst one; COMMTASK_OK: all can go on.
+    int code;            ///< The worst code of any rank; COMMTASK_OK: all ranks can continue.
     int rank;            ///< The first rank that has this code.
     bool all_keep_stats; ///< Statistics can be gathered.
     bool all_trace;      ///< Clocks can be compared.
     int fewest_lanes;
     int most_lanes;
-    bool has_same_doorbells; ///< The settings of the node's doorbells are the same on all ranks.
+    bool has_same_doorbells; ///< All ranks have the same doorbell settings.
     bool have_same_table;
-    bool lanes_are_independent; ///< On every rank.
-    int n_lanes_with_cores;     ///< On the rank that has the fewest.
+    bool lanes_are_independent; ///< True on every rank.
+    int n_lanes_with_cores;     ///< The minimum over all ranks.
 };
 
-/// A rank's own lanes, as far as the rank knows them before the agreement.
+/// A rank's own properties of lanes before the agreement.
 struct own_lanes {
     std::int64_t table_sum = 0;
     lane_selection selection;
@@ -155,8 +154,8 @@ struct own_lanes {
             static_cast<int>(all[8])};
 }
 
-/// Every rank comes to the same answer. A rank with bad settings has defaults here; its own reason
-/// is another one.
+/// Every rank computes the same result. A rank with invalid settings uses defaults here, and
+/// reports its settings as the error.
 [[nodiscard]] int check_same(const agreement& agreed, const config& settings) {
     if (agreed.code != COMMTASK_OK) return agreed.code;
     if (!agreed.have_same_table) {
@@ -184,8 +183,8 @@ struct own_lanes {
                   static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
 }
 
-/// Warns about another MPI, not about another machine: a table has the name of one node, and serves
-/// nodes like it.
+/// Warns if the table was measured with another MPI. Another machine is no reason: a table of one
+/// node serves all nodes of its kind.
 void warn_of_other_mpi(const std::string& measured_with) {
     const std::string here = mpi_at_run_time().text();
     if (measured_with.empty() || measured_with == here) return;
@@ -194,8 +193,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
         measured_with.c_str(), here.c_str());
 }
 
-/// Reads the table of COMMTASK_LANE_TABLE, and asks whether this rank's MPI serves several lanes
-/// independently.
+/// Reads the table of COMMTASK_LANE_TABLE, and queries whether this rank's MPI serves several lanes
+/// in parallel.
 [[nodiscard]] int collect_lanes(own_lanes& mine, const config& settings, int rank) {
     const std::string why_not = why_not_lanes(mpi_at_run_time(), static_cast<int>(settings.lanes),
                                               std::getenv(thread_split_variable)); // NOLINT(concurrency-mt-unsafe)
@@ -218,7 +217,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return COMMTASK_OK;
 }
 
-/// If the ranks of a node cannot agree, the worker shares its core; the sentence says why.
+/// If the ranks of a node cannot agree, the worker shares its core, and the message says why.
 /// Collective.
 /// @throws std::bad_alloc  on this rank, or on all
 [[nodiscard]] rank_place collective_find_place(const config& settings, const cpu_set& cpus) {
@@ -230,8 +229,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return std::move(map.places.at(map.me));
 }
 
-/// Memory for the doorbells of the node, if its ranks want any. Collective; ranks that cannot start
-/// take part.
+/// Shared memory for the doorbells of the node, if its ranks need any. Collective; ranks that
+/// cannot start take part.
 [[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings, const rank_place& mine) {
     if (settings.node_doorbells == doorbell_use::off) return nullptr;
     const errors_return scope;
@@ -246,8 +245,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
 }
 
 /// Finds where messages to each rank are announced. Collective, if messages are announced.
-/// @return an empty list if no node has a leader, MPI refuses, or a rank has no memory: then
-/// messages are not announced
+/// @return an empty list, which turns announcements off, if no node has a leader, MPI fails, or a
+/// rank's memory is exhausted
 [[nodiscard]] std::vector<far_place> collective_find_leaders(const config& settings, const node_segment* node) {
     if (settings.node_announce_bytes == 0) return {};
     const errors_return scope;
@@ -300,7 +299,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return trace_file::open(plan, why);
 }
 
-/// All that needs the other ranks, and the context. @return this rank's code; without success `made` is null, or to be thrown away
+/// All steps that need the other ranks, and the context. @return this rank's code; if it is an
+/// error, `made` is null or must be destroyed
 [[nodiscard]] int collective_make_context(const config& settings, const cpu_set& cpus, int thread_level,
                                           const agreement& agreed, own_lanes& lanes, context::agreed_start& start,
                                           std::unique_ptr<context>& made) {
@@ -325,7 +325,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
     if (start.announcing_comm == MPI_COMM_NULL) world.clear();
     if (code == COMMTASK_OK)
         code = guarded([&] {
-            // Alone on its node, or without memory or a use for doorbells there: others sleep until it has announced its messages.
+            // This rank has no doorbell: it is alone on its node, has no memory for one, or needs
+            // none. Other ranks block until it has announced its messages.
             if (!world.empty() && !node) node = make_own_segment(start.rank, doorbells::page_bytes);
             if (!settings.trace.empty()) {
                 std::string why;
@@ -340,7 +341,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return code;
 }
 
-/// A child has no worker: the end of the process, by exit() for example, must not wait for one. Nor must it write to its parent's trace.
+/// A forked child has no worker: the end of the process, for example by exit(), must not wait for
+/// one. A child must not write to its parent's trace either.
 void leave_child_alone() noexcept {
     static const int is_hooked = pthread_atfork(nullptr, nullptr, [] {
         tracer::end();
@@ -360,9 +362,9 @@ int refuse_with_all(int worst_code, int its_rank, int my_code) noexcept {
     return refuse(worst_code, "rank %d could not start: %s", its_rank, commtask_error_string(worst_code));
 }
 
-/// After every step that may fail on one rank alone, all ranks agree whether to go on. If one rank
-/// alone refused, for a bad variable for example, the other ranks would wait in a collective call
-/// for ever.
+/// After every step that can fail on one rank, all ranks agree whether to continue. If one rank
+/// returned alone, for example for a wrong variable, the other ranks would block in a collective
+/// call for ever.
 start_outcome collective_start(const commtask_config* given) {
     if (context::running() != nullptr) {
         return {refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before"), false, 0};
@@ -384,7 +386,7 @@ start_outcome collective_start(const commtask_config* given) {
         cpus = process_cpus();
         return collect_settings(settings, given, has_mpi && rank == 0);
     });
-    if (!has_mpi) { // once more, for the sentence
+    if (!has_mpi) { // once more, for its error message
         return {is_other_mpi ? check_library() : check_mpi(), true, settings.verbose};
     }
     if (!has_one_version) {
@@ -467,8 +469,8 @@ int commtask_get_info(commtask_info* info) noexcept {
     full.thread_level = mine->thread_level();
     full.has_large_counts = has_large_counts ? 1 : 0;
     full.tag_upper_bound = mine->comms().tag_upper_bound();
-    // Read only on request: progress threads write this line, and front ends call this function
-    // before every task.
+    // Reads that cache line only on request: progress threads write it, and front ends call this
+    // function before every task.
     if (info->struct_size > offsetof(commtask_info, n_tasks_ended)) full.n_tasks_ended = mine->lanes().approx_ended();
     full.rank = mine->rank();
     full.task_bytes = task_pool::slot_count() * sizeof(task);

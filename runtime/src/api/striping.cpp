@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_comm_stripe, and the part of a post that chooses the lane. The choice does not depend on
-// the size of a message, since the receiver does not know the size. Long messages are therefore
-// striped like short ones; the only cost is that they cannot have the lane that is best for them.
+// commtask_comm_stripe, and the part of a post that chooses the lane. The size of a message does
+// not affect the choice, since the receiver does not know the size. Long messages are therefore
+// striped like short ones, and cannot use the lane that is best for them.
 #include "api/striping.hpp"
 
 #include "api/collective_lanes.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 [[nodiscard]] const char* name_of(int kind) noexcept { return operation_of(kind).name; }
 
-/// @param ask  asks MPI, and returns MPI's code
+/// @param ask  queries MPI, and returns MPI's error code
 template <typename Ask>
 [[nodiscard]] int ask_in_progress_call(Ask& ask, MPI_Comm comm, const char* what) noexcept {
     int error = MPI_SUCCESS;
@@ -77,16 +77,16 @@ template <typename Ask>
         code);
     const auto n_lanes = static_cast<int>(runtime.lanes().size());
     if (code != COMMTASK_OK || home.striping() != nullptr) return code;
-    // One lane needs no duplicates, but refuses the same operations as several lanes: a program
-    // should not fail on its wildcards only when it gets a second lane.
+    // One lane needs no duplicates, but refuses the same operations as several lanes: a program's
+    // wildcard receives should not begin to fail when it gets a second lane.
     std::vector<MPI_Comm> duplicates;
     if (n_lanes > 1) code = collective_duplicate(runtime, home.comm, n_lanes, duplicates);
     if (code == COMMTASK_OK) {
         auto striping = [&] { return runtime.comms().stripe_by_message(home, duplicates, promised); };
         code = ask_in_progress_call(striping, home.comm, "stripe comm over the lanes");
     }
-    // All ranks or none: if one rank sends a message on a duplicate, the other rank must receive on
-    // that duplicate. Collectives stay on the communicator itself.
+    // All ranks or none: a message that one rank sends on a duplicate must be received on that
+    // duplicate. Collectives stay on the communicator itself.
     const int agreed = collective_agree(home.comm, 0, "nothing", code);
     if (agreed != COMMTASK_OK && code == COMMTASK_OK) {
         auto undo = [&] {
@@ -108,8 +108,8 @@ comm_queue& queue_of_ticket(comm_queue& first, const commtask_ticket& ticket) no
 
 int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& queue) noexcept {
     const comm_striping& striping = *queue->striping();
-    // An MPI call that the interposer made a task of must match MPI calls that did not become
-    // tasks, which do not know the duplicates.
+    // MPI calls that the interposer turned into tasks must match MPI calls that did not become
+    // tasks, and the latter do not use the duplicates.
     const bool is_call = (static_cast<std::uint32_t>(op.reserved) & flag_is_call) != 0;
     if (is_call && !striping.is_by_thread()) return COMMTASK_OK;
     const bool stays_home = (static_cast<std::uint32_t>(op.reserved) & flag_stays_home) != 0;
