@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole environment is read even after an error: COMMTASK_VERBOSE says whether to print
-// warnings. The first error is the one that is reported.
+// The whole environment is read even after an error, since COMMTASK_VERBOSE says whether to print
+// warnings. The first error is reported.
 #include "config/settings.hpp"
 
 #include "base/last_error.hpp"
@@ -17,7 +17,7 @@
 namespace commtask::detail {
 namespace {
 
-/// Applies the fields that the program set, as text, through the parser of the environment.
+/// Applies the fields that the program has set, as text, through the parser of the environment.
 [[nodiscard]] std::optional<config_problem> apply_program(config& settings, const commtask_config& given) {
     commtask_config known{};
     std::memcpy(&known, &given, std::min(sizeof known, given.struct_size));

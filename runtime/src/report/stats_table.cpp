@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the counters. This code runs when no task runs any more, so it need not be fast.
+// Prints the counters. This code runs after the last task, so it need not be fast.
 #include "report/stats_table.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string bytes_text(std::uint64_t bytes) {
     return unit == 0 ? print("%.0f B", amount) : print("%.1f %s", amount, units[unit]);
 }
 
-/// Microseconds with the significant digits.
+/// Microseconds, with the significant digits only.
 std::string us_text(double time_ns) {
     const double us = time_ns / 1000;
     return print(us < 10 ? "%.2f" : us < 100 ? "%.1f" : "%.0f", us);

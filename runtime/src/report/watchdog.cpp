@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// While nothing moves, the list is printed once per stall time. The watchdog never touches a task:
-// two numbers that a progress thread stores tell in which call it is stuck. A signal handler only
-// counts the signal and wakes the watchdog.
+// While no task ends, the list is printed once per stall time. The watchdog never accesses a task:
+// two numbers that a progress thread stores name the call in which it is stuck. A signal handler
+// only counts the signal and wakes the watchdog.
 #include "report/watchdog.hpp"
 
 #include "base/speech.hpp"
@@ -16,7 +16,7 @@
 namespace commtask::detail {
 namespace {
 
-// Of the process, as the handler is.
+// Global, since the signal handler is.
 std::atomic<std::uint32_t> n_signals{0};
 std::atomic<std::uint32_t> n_pause_signals{0};
 std::atomic<std::uint32_t> n_wakeups{0};
@@ -49,12 +49,12 @@ watchdog::watchdog(lane_set& watched, const watchdog_settings& settings)
     : lanes_(watched), settings_(settings), last_progress_calls_(watched.size(), 0) {
     const bool has_signals = settings.signal != 0 || settings.pause_signal != 0;
     if (settings.stall_ns == 0 && settings.hint_ns == 0 && !has_signals && settings.pause_file.empty()) return;
-    // the thread may begin after the first signal
+    // The thread may start after the first signal.
     signals_seen_ = n_signals.load(std::memory_order_seq_cst);
     pauses_seen_ = n_pause_signals.load(std::memory_order_seq_cst);
     library_thread::plan plan{.name = "commtask-stalls"};
     for (const int signal : {settings.signal, settings.pause_signal}) {
-        // all of the program's threads may have blocked it
+        // All of the program's threads may have blocked the signal.
         if (signal != 0) sigaddset(&plan.signals, signal);
     }
     thread_.start(plan, [this] { run(); });
