@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks run in every post, so they only compare numbers. For a null buffer, which is also
-// MPI_BOTTOM in MPICH, they test whether the datatype can have absolute addresses. No MPI function
-// is called.
+// The checks run in every post, so they call no MPI function and only compare numbers. A null
+// buffer, which in MPICH is also MPI_BOTTOM, is valid only if the datatype can have absolute
+// addresses.
 #include "mpi/arguments.hpp"
 
 #include "base/last_error.hpp"
@@ -28,7 +28,7 @@ struct basic_type {
 
 } // namespace
 
-/// A basic datatype has no absolute addresses, so a null buffer of that type is an error.
+/// Predefined datatypes have no absolute addresses, so a null buffer is an error with them.
 int basic_bytes(MPI_Datatype type) noexcept {
     const std::array<basic_type, 26> basic{{{MPI_BYTE, 1},
                                             {MPI_CHAR, 1},
@@ -100,7 +100,7 @@ namespace {
                   queue.n_peers - 1);
 }
 
-/// Refuses an entry of an array of counts that this MPI, or any MPI, cannot take.
+/// Refuses an entry of an array of counts that is invalid in MPI, or too large for this MPI.
 template <typename Count>
 [[nodiscard]] int check_counts(const void* counts, int n_counts, const char* name) noexcept {
     const auto* const numbers = static_cast<const Count*>(counts);
@@ -194,9 +194,9 @@ template <typename Count>
     }
 }
 
-/// Whether messages can go to all ranks of a list. The loop has no branch, so that the compiler can
-/// compare several ranks at once: the cost of a multicast for its submitter should not depend on
-/// the number of ranks.
+/// Whether messages can be sent to all ranks of a list. The loop has no branch, so that the
+/// compiler can vectorize it: the cost of a multicast for its submitter should not depend on the
+/// number of ranks.
 [[nodiscard]] bool are_peers(std::span<const int> ranks, int n_peers) noexcept {
     const auto limit = static_cast<unsigned>(n_peers);
     unsigned n_wrong = 0;
@@ -207,7 +207,7 @@ template <typename Count>
     return n_wrong == 0;
 }
 
-/// Checks a list of destinations or sources: none may be a wildcard.
+/// Checks a list of destinations or sources, which must not contain wildcards.
 [[nodiscard]] int check_ranks(const int* ranks, int n_ranks, const char* name, const comm_queue& queue) noexcept {
     if (n_ranks < 0) {
         return refuse(COMMTASK_ERR_COUNT, "n_%s is %d, and must not be negative", name, n_ranks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lists link tasks through themselves, so nothing is allocated. The thread calls MPI with a
-// copy of the operation, since a task that is abandoned meanwhile may have been reused.
+// The lists are intrusive, so nothing is allocated. The thread calls MPI with a copy of the
+// operation, since an abandoned task may be reused during the call.
 #include "mpi/blocking_lane.hpp"
 
 #include "base/library_thread.hpp"
@@ -22,7 +22,7 @@
 namespace commtask::detail {
 namespace {
 
-/// Records a call of MPI in the trace.
+/// Records an MPI call in the trace.
 class traced_call {
 public:
     explicit traced_call(const commtask_op& op) noexcept : records_(tracer::current()) {
@@ -45,8 +45,8 @@ private:
     std::uint32_t name_ = 0;
 };
 
-/// Whether MPI may block the thread until other processes arrive. True also for win_post and
-/// win_sync, which return at once.
+/// Whether MPI may block the thread until other processes act. True also for win_post and win_sync,
+/// which return at once.
 [[nodiscard]] bool waits_for_others(const commtask_op& op) noexcept {
     return operation_of(op.kind).counts == count_shape::none;
 }
@@ -58,7 +58,7 @@ struct blocking_lane::shared {
 
     /// With the mutex. Called with 1 at the start of an operation, since the thread may have to
     /// wait for a core first; with -1 when MPI has completed the operation, or never will. Tells
-    /// the lanes whether there is any blocking operation.
+    /// the lanes whether there is a blocking operation.
     void count_blocking(const commtask_op& op, int by) noexcept {
         if (!waits_for_others(op)) return;
         const bool was_blocked = n_blocking > 0;
@@ -79,21 +79,21 @@ struct blocking_lane::shared {
         has_ended.store(true, std::memory_order_release); // partner of the acquire in take_ended()
     }
 
-    /// Guards the members below; MPI is never called with it locked.
+    /// Guards the members below. Never locked during an MPI call.
     std::mutex mutex;
     std::condition_variable has_changed;
     task_list waiting;
-    /// Null also if the task was abandoned while MPI had its operation.
+    /// Null also if the task was abandoned during its MPI call.
     task* running = nullptr;
     task_list ended;
     lane_set* beside;   ///< Null once the object is destroyed.
     int n_blocking = 0; ///< Operations that wait for other processes.
     bool is_in_mpi = false;
-    bool is_over = false; ///< The thread ends at its next test of this flag.
-    /// The program has freed the window; is_over is set, too.
+    bool is_over = false; ///< The thread ends when it next tests this flag.
+    /// The program has freed the window; is_over is set too.
     bool is_freed = false;
     library_thread thread;
-    std::atomic<bool> has_ended{false}; ///< A hint that is read without the mutex.
+    std::atomic<bool> has_ended{false}; ///< A hint, read without the mutex.
 };
 
 blocking_lane::blocking_lane(lane_set& beside, std::function<void()> on_start, std::size_t stack_bytes)
@@ -148,7 +148,7 @@ void blocking_lane::start(task& next) noexcept {
 }
 
 task* blocking_lane::take_ended() noexcept {
-    // acquire: partner of the release in end(); the lock orders the rest.
+    // acquire: partner of the release in end(); the mutex orders the rest.
     if (!shared_->has_ended.load(std::memory_order_acquire)) return nullptr;
     const std::lock_guard guard{shared_->mutex};
     task* const taken = shared_->ended.pop();
@@ -175,7 +175,8 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
     std::unique_lock lock{mine->mutex};
     for (;;) {
         if (!mine->is_over && mine->waiting.is_empty()) {
-            // The thread that wakes this one is posting: if both share a core, it continues first.
+            // The thread that wakes this one is posting. If both share a core, the posting thread
+            // continues first.
             const gentle_waking after_the_submitter;
             mine->has_changed.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
         }

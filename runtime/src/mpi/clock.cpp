@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// At the end another rank may have left already, so no rank blocks: every receive is tested until
-// the time limit, and then canceled. Rank 0 answers the ranks one after the other, some
+// When the runtime ends another rank may have left already, so no rank blocks: every receive is
+// tested until the time limit, and then canceled. Rank 0 replies to one rank after the other, some
 // microseconds per rank.
 #include "mpi/clock.hpp"
 
@@ -21,7 +21,7 @@ constexpr int n_questions = 16;
 /// The messages of a rank to rank 0.
 enum class question : std::uint64_t { time = 1, goodbye = 2 };
 
-/// The answer with the shortest round trip.
+/// The reply with the shortest round trip.
 class best_answer {
 public:
     void add(std::uint64_t asked_ns, std::uint64_t theirs_ns, std::uint64_t answered_ns) noexcept {
@@ -49,7 +49,7 @@ template <typename IsOver>
     return has_ended != 0;
 }
 
-/// Cancels a receive, which waits for no other process.
+/// Cancels a receive. Does not wait for other processes.
 void withdraw(MPI_Request& request) {
     if (request == MPI_REQUEST_NULL) return;
     MPI_Cancel(&request);
@@ -76,8 +76,8 @@ void answer_all(MPI_Comm comm, int n_ranks, int tag, std::uint64_t patience_ns) 
     }
 }
 
-/// Sends one word. The buffer is static, since an MPI that does not send the word at once still
-/// reads it.
+/// Sends one word. The buffer is static, since MPI may still read it if it does not send the word
+/// at once.
 void send_word(MPI_Comm comm, int tag, question word) {
     static question words[] = {question{}, question::time, question::goodbye};
     MPI_Request request = MPI_REQUEST_NULL;

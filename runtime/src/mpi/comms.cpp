@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each thread caches the queues of the last communicators that it used. A program has few
-// communicators, and a miss costs a lock and a search in a hash table. Queues are freed only with
-// the whole object, so a thread may read a cached queue even after its communicator is gone: the
-// queue's life says whether the entry is still valid.
+// Each thread caches the queues of the communicators that it used last. A program has few
+// communicators, and a miss costs a lock and a hash lookup. Queues are freed only with the whole
+// object, so a thread may read a cached queue even after its communicator was freed: the queue's
+// life says whether the entry is still valid.
 #include "mpi/comms.hpp"
 
 #include "base/printable.hpp"
@@ -40,14 +40,14 @@ std::atomic<std::uint64_t> epochs{0};
 std::atomic<std::uint32_t> queue_numbers{0};
 
 /// MPI_COMM_WORLD and MPI_COMM_SELF end in MPI_Finalize, which may call commtask_finalize while it
-/// deletes their attributes. MPICH does not survive the deletion of another attribute then.
+/// deletes their attributes. MPICH crashes if another attribute is deleted then.
 [[nodiscard]] bool can_be_freed(MPI_Comm comm) noexcept { return comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF; }
 
 #ifdef OMPI_MAJOR_VERSION
-/// Open MPI's handles are addresses: a call with a freed one reads memory that MPI no longer owns,
-/// and may crash. The table of Fortran handles has the live communicators. Called once per
-/// communicator.
-/// @param near  where the last communicator was found: the next one is close to it
+/// Open MPI's handles are addresses: a call with a freed handle reads memory that MPI no longer
+/// owns, and may crash. The table of Fortran handles contains the valid communicators. Called once
+/// per communicator.
+/// @param near  the index of the last communicator found: the next one is close to it
 [[nodiscard]] bool is_alive(MPI_Comm comm, MPI_Fint& near) noexcept {
     constexpr MPI_Fint more_than_there_are = 1 << 18;
     if (comm == nullptr) return false;
@@ -61,8 +61,8 @@ std::atomic<std::uint32_t> queue_numbers{0};
     return false;
 }
 #else
-/// MPICH's handles are numbers, which MPICH checks itself. The exception is the kind of handle that
-/// MPI makes in MPI_Init: the program can have two of these, and MPICH aborts for any other.
+/// MPICH's handles are integers, which MPICH checks itself. The exception is the kind of handle
+/// that MPI creates in MPI_Init: a program can have two of these, and MPICH aborts for any other.
 [[nodiscard]] bool is_alive(MPI_Comm comm, MPI_Fint& /*near*/) noexcept {
     constexpr unsigned kind = 0xfc000000;
     const auto bits = static_cast<unsigned>(comm);
@@ -132,7 +132,8 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue, int lane) noexcept {
     }
 }
 
-/// MPI_COMM_WORLD and MPI_COMM_SELF are on the first lane: most programs use them for little.
+/// MPI_COMM_WORLD and MPI_COMM_SELF are on the first lane: most programs use them for few
+/// operations.
 std::size_t mpi_comms::next_lane(MPI_Comm comm) noexcept {
     return can_be_freed(comm) ? ++n_chosen_ % lanes_.n_at_work() : 0;
 }
@@ -146,7 +147,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     code =
         scope.code_of(is_intercommunicator != 0 ? MPI_Comm_remote_size(comm, &n_peers) : MPI_Comm_size(comm, &n_peers));
     if (code != MPI_SUCCESS) return code;
-    // MPI returned success after it called a handler of the program.
+    // MPI returned success after it called an error handler of the program.
     if (n_peers <= 0) return MPI_ERR_COMM;
     std::array<char, MPI_MAX_OBJECT_NAME> chars{};
     int length = 0;
@@ -163,7 +164,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     comm_queue* made = nullptr;
     {
         const std::lock_guard guard{mutex_};
-        // The entry is made now, so that to fill it below needs no memory.
+        // The entry is made now, so that filling it below needs no memory.
         open_.try_emplace(comm, nullptr);
         made = &closed_queue(number);
     }
@@ -194,12 +195,12 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
         return error;
     }
     made->open();
-    // Without memory for striping, one lane serves all messages.
+    // If memory for striping is exhausted, one lane serves all messages.
     if (is_by_thread) static_cast<void>(stripe_by_thread(*made));
     const std::lock_guard guard{mutex_};
     open_.find(comm)->second = queue = made;
     const auto asked = questions_.find(comm);
-    // The answer to that question is outdated.
+    // The result of that request is outdated.
     if (asked != questions_.end() && asked->second.answer != MPI_ERR_PENDING) questions_.erase(asked);
     return MPI_SUCCESS;
 }
@@ -215,10 +216,11 @@ void mpi_comms::give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_
     made.node = find_peers_ ? find_peers_(comm, is_intercommunicator) : nullptr;
 }
 
-/// A queue that no communicator has. With mutex_ locked.
+/// A queue without a communicator. With mutex_ locked.
 comm_queue& mpi_comms::closed_queue(std::size_t lane) {
     closed_queues& closed = closed_[lane];
-    // A queue with a ticket that was never used stays busy for good, and goes to the end: the queue behind it is tried, too.
+    // A queue with a ticket that was never used stays busy, and goes to the end of the list; the
+    // next queue is tried.
     for (int n_tries = 0; n_tries < 2 && closed.first != nullptr; ++n_tries) {
         comm_queue& first = *closed.first;
         closed.first = first.next_closed;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which operation may follow which: MPI's own rules, and no more. The book records posts, not
-// completions. If a task is canceled because a predecessor failed, the book is wrong from then on,
-// and MPI has to find later errors. While a ticket is open, the book keeps all later operations, so
-// that it can replay them without an operation that was dropped.
+// Checks the order of window operations by MPI's rules only. The log records posts, not
+// completions. If a task is canceled because a predecessor failed, the log no longer matches MPI's
+// state, and later errors are left to MPI. While a ticket is open, all later operations are logged:
+// if the ticket is dropped, they are replayed without it.
 #include "mpi/epochs.hpp"
 
 #include "base/last_error.hpp"
@@ -158,12 +158,12 @@ int epoch_log::check(const commtask_op& op, const std::string& name) const noexc
                           : refuse(COMMTASK_ERR_WINDOW, "%s of %s: %s", operation_of(op.kind).name, name.c_str(), why);
 }
 
-/// @param group  on return the part of it that must be stored
+/// @param group  in: the group; out: the ranks that must be logged
 /// @param is_kept  whether the operation has a ticket
 int epoch_log::prepare(const commtask_op& op, const std::string& name, std::span<const int>& group,
                        bool is_kept) noexcept {
     if (const int code = check(op, name); code != COMMTASK_OK) return code;
-    // No check needs the group of win_post later.
+    // Later checks need only the group of win_start.
     if (op.kind != COMMTASK_OP_WIN_START) group = {};
     return reserve(group.size(), is_kept) ? static_cast<int>(COMMTASK_OK) : refuse_without_memory();
 }
@@ -181,7 +181,7 @@ bool epoch_log::reserve(std::size_t n_in_group, bool is_kept) noexcept {
     return true;
 }
 
-/// After reserve().
+/// Precondition: reserve() succeeded.
 void epoch_log::add(const commtask_op& op, std::span<const int> group, std::uint64_t ticket) noexcept {
     now_.move(op, group);
     if (ticket == 0 && n_logged_ == 0) return;
@@ -202,7 +202,7 @@ void epoch_log::drop(std::size_t first, std::size_t n_dropped) noexcept {
     n_logged_ -= n_dropped;
 }
 
-/// Moves the operations before the first open ticket into base_: no replay needs them.
+/// Applies the operations before the first open ticket to base_: no replay needs them.
 void epoch_log::fold_into_base() noexcept {
     const auto first_open = std::ranges::find_if(entries(), [](const entry& each) { return each.ticket != 0; });
     auto next = entries().begin();
@@ -234,7 +234,7 @@ void epoch_log::was_dropped(std::uint64_t ticket) noexcept {
             if (again.error_of(each.op) == nullptr) again.move(each.op, each.group);
         }
         now_ = std::move(again);
-    } catch (const std::bad_alloc&) { // the state stays as if the operation had been posted
+    } catch (const std::bad_alloc&) { // keep the old state: the dropped operation still counts
     }
     fold_into_base();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only functions without handles are called before the ABI of this process is known. The functions
-// of two MPIs have the same names. So the loader binds all calls to the library that it found
+// Before the ABI of this process is known, only functions without handles are called. The functions
+// of two MPIs have the same names, so the loader binds all calls to the library that it found
 // first, whichever library the caller was linked to.
 #include "mpi/identity.hpp"
 
@@ -21,8 +21,8 @@ namespace {
 using text_function = int (*)(char*, int*);
 
 [[nodiscard]] std::string text_from(text_function ask) {
-    // Larger than MPI_MAX_LIBRARY_VERSION_STRING of any MPI: the running MPI may write more than
-    // this mpi.h allows.
+    // Larger than MPI_MAX_LIBRARY_VERSION_STRING of any MPI: the MPI at run time may write more
+    // than this mpi.h allows.
     std::array<char, 16384> text{};
     int length = 0;
     return ask(text.data(), &length) == MPI_SUCCESS ? std::string(text.data()) : std::string();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a task for handles and lists: the kept datatypes, then the notes about long lists,
-// then the copies. It is allocated once for each slot and size. With COMMTASK_CHECK=1 MPI gets the
-// copies of long lists too, so that a wrong program completes and is told its error.
+// The memory of a task for handles and lists: the kept datatypes, then the descriptors of long
+// lists, then the copies. It is allocated once for each slot and size. With COMMTASK_CHECK=1 MPI
+// uses the copies of long lists too, so that a wrong program completes and gets an error message.
 #include "mpi/kept_lists.hpp"
 
 #include "base/speech.hpp"
@@ -16,14 +16,14 @@
 namespace commtask::detail {
 namespace {
 
-/// A list of an operation.
+/// A list argument of an operation.
 struct argument_list {
     const char* name;
     const void* first;
     void* field; ///< The member of the operation that points to the list.
     std::size_t entry_bytes;
     int count;
-    bool has_numbers; ///< Otherwise datatypes.
+    bool has_numbers; ///< Otherwise the list has datatypes.
 };
 
 /// A note about a long list.
@@ -41,7 +41,7 @@ constexpr std::size_t alignment = alignof(std::max_align_t);
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Calls `visit(argument_list)` for each list that has entries.
+/// Calls `visit(argument_list)` for each non-empty list.
 template <typename Visit>
 void visit_lists(commtask_op& op, const comm_queue& queue, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(op.kind);
@@ -123,7 +123,7 @@ bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept {
             ::new (note) list_snapshot{each.name, each.first, place, each.entry_bytes, count, each.has_numbers};
             note += sizeof(list_snapshot);
         }
-        std::memcpy(each.field, &place, sizeof place); // a pointer to any type of entry
+        std::memcpy(each.field, &place, sizeof place); // a pointer to any element type
         place += aligned(count * each.entry_bytes);
     });
     made.snapshots_at = static_cast<std::uint32_t>(snapshots_at);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operations of many messages: the table has one request per message, all of one task. If one
-// message fails, the others are not withdrawn, since the ranks at their other ends wait for them.
-// If MPI refuses to start a message, the task fails: its started receives are withdrawn, and the
-// rest of its messages is not started.
+// message fails, the others are not canceled, since the ranks at their other ends wait for them. If
+// MPI fails to start a message, the task fails: its started receives are canceled, and its
+// remaining messages are not started.
 #include "mpi/many.hpp"
 
 #include "core/handed_over.hpp"
@@ -27,14 +27,14 @@ namespace {
                              request);
 }
 
-/// @return the code, or an error if MPI has returned success without a request
+/// @return `code`, or an error if MPI has returned success without a request
 [[nodiscard]] int code_with_request(int code, MPI_Request request) noexcept {
     return code == MPI_SUCCESS && request == MPI_REQUEST_NULL ? MPI_ERR_OTHER : code;
 }
 
 } // namespace
 
-/// Serves operations of one or two messages too.
+/// Also used for operations of one or two messages.
 void mpi_transport::show_messages(const commtask_op& op, message_visitor& visitor) const noexcept {
     const auto bytes_of = [](MPI_Datatype type, MPI_Count count) -> std::int64_t {
         MPI_Count element = 0;
@@ -44,7 +44,7 @@ void mpi_transport::show_messages(const commtask_op& op, message_visitor& visito
     const operation_traits& kind = operation_of(kind_of(op));
     if (!kind.has_dests) {
         const bool receives = kind.has_recv_side && (kind.has_source || kind.takes_message);
-        // Without a source: only the mprobe knows it.
+        // Without a source, which only the mprobe knows.
         const int source = kind.has_source ? op.source : MPI_ANY_SOURCE;
         if (kind.has_dest) visitor.visit({false, op.peer, op.send_tag, payload_bytes(op)});
         if (receives) visitor.visit({true, source, op.recv_tag, bytes_of(op.recv.type, op.recv.count)});
@@ -64,7 +64,7 @@ std::size_t mpi_transport::count_requests(const commtask_op& op) noexcept {
     return dests_of(op).size() + (kind.has_sources ? sources_of(op).size() : 0);
 }
 
-/// @param holds  the receives must queue behind an ordered mprobe
+/// @param holds  the receives must be queued behind an ordered mprobe
 start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     start_gathered();
     const commtask_op& op = which.op;
@@ -146,7 +146,7 @@ void mpi_transport::one_of_many_ended(started_part ended, const MPI_Status& stat
     }
 }
 
-/// A receive whose message has arrived completes; the task is canceled if any message had not
+/// A receive whose message has arrived completes. The task is canceled if any message had not
 /// arrived.
 void mpi_transport::withdraw_many(const task& which) noexcept {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -155,8 +155,8 @@ void mpi_transport::withdraw_many(const task& which) noexcept {
     }
 }
 
-/// Gives the queued receives to MPI. @return an MPI error code; the requests of receives that MPI
-/// did not take stay null
+/// Starts the queued receives. @return an MPI error code; the requests of receives that MPI did not
+/// start remain null
 int mpi_transport::start_queued_receives(const task& which) noexcept {
     const errors_return errors;
     std::uint32_t part = 0;
@@ -169,9 +169,9 @@ int mpi_transport::start_queued_receives(const task& which) noexcept {
     });
 }
 
-/// Removes the receives that MPI never had from the table, and all but one of them from the parts
-/// that the task waits for.
-/// @return whether there were any: then the caller reports that one
+/// Removes the receives that were never started from the table, and all but one of them from the
+/// parts that the task waits for.
+/// @return whether there were any; the caller then reports the remaining one
 bool mpi_transport::drop_queued_receives(task& which) noexcept {
     std::uint32_t n_dropped = 0;
     for (std::size_t i = parts_.size(); i > 0; --i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starts messages and user-defined operations. MPI-3.1 has no nonblocking sendrecv: it is a receive
-// and a send of one task. The receive comes first, so that a send to the rank itself finds it. A
-// sendrecv_replace sends a copy, because the same buffer receives. The copy is packed, or has the
-// gaps of the datatype if an int cannot count the packed bytes.
+// and a send of one task. The receive is started first, so that a send to the rank itself finds it.
+// A sendrecv_replace sends a copy, since the receive overwrites the buffer. The copy is packed, or
+// has the gaps of the datatype if the packed bytes do not fit into an int.
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 #include "mpi/counts.hpp"
@@ -37,8 +37,8 @@ namespace {
     return code;
 }
 
-/// The second half of a sendrecv. If the send cannot start, the receive is withdrawn, and the error
-/// is the task's.
+/// The second half of a sendrecv. If the send cannot start, the receive is canceled, and the task
+/// has the error.
 [[nodiscard]] int add_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
                            started_requests& started) noexcept {
     const int code = start_send(op, buffer, count, type, &started.requests[1]);
@@ -95,7 +95,7 @@ struct copied_message {
     const auto size = static_cast<std::size_t>(true_extent + std::abs(last));
     which.run.scratch = std::malloc(size);
     if (which.run.scratch == nullptr) return MPI_ERR_NO_MEM;
-    // As numbers: the buffer may be MPI_BOTTOM, and the offset an absolute address.
+    // Computed as integers: the buffer may be MPI_BOTTOM, and the offset an absolute address.
     const auto from = reinterpret_cast<std::uintptr_t>(op.recv.buffer) + static_cast<std::uintptr_t>(first_byte);
     std::memcpy(which.run.scratch, reinterpret_cast<const void*>(from), size);
     const auto base = reinterpret_cast<std::uintptr_t>(which.run.scratch) - static_cast<std::uintptr_t>(first_byte);

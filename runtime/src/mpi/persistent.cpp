@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Persistent requests of plans. Each member keeps the requests of its last two pairs of buffers:
-// otherwise MPI would make new requests in every run of a program that swaps its buffers. Requests
-// of members that are started in a row are contiguous, so one MPI_Startall serves them.
+// otherwise a program that swaps its buffers would need new requests in every run. Requests of
+// members that are started in a row are contiguous, so that one MPI_Startall starts them.
 #include "mpi/persistent.hpp"
 
 #include "core/operation_traits.hpp"
@@ -49,7 +49,7 @@ void free_requests(kept_requests& kept) noexcept {
     kept = {};
 }
 
-/// The receive comes first, as in start_message().
+/// The receive is first, as in start_message().
 [[nodiscard]] int make_few(const commtask_op& op, kept_requests& kept) noexcept {
     const bool receives = op.kind == COMMTASK_OP_RECV || op.kind == COMMTASK_OP_SENDRECV;
     const bool sends = op.kind != COMMTASK_OP_RECV;
@@ -78,11 +78,11 @@ bool is_kept(const commtask_op& op) noexcept {
     case COMMTASK_OP_RECV:
     case COMMTASK_OP_SENDRECV: break;
     case COMMTASK_OP_MULTICAST:
-    case COMMTASK_OP_MANY_TO_MANY: return true; // a rank MPI_PROC_NULL of a list gets no request
+    case COMMTASK_OP_MANY_TO_MANY: return true; // a rank MPI_PROC_NULL of a list has no request
     default: return false;
     }
-    // MPICH 4.0 takes a started persistent request with MPI_PROC_NULL for an inactive one, and
-    // never reports it.
+    // MPICH 4.0 treats a started persistent request with MPI_PROC_NULL as inactive, and never
+    // reports it.
     const operation_traits& kind = operation_of(op.kind);
     return !(kind.has_dest && op.peer == MPI_PROC_NULL) && !(kind.has_source && op.source == MPI_PROC_NULL);
 }
@@ -108,7 +108,7 @@ const kept_requests* mpi_transport::requests_for(plan_member& member, int& error
         return &kept;
     }
     if (member.kept[member.kept_last].are_made)
-        // Otherwise MPI has freed requests of this pair: the other pair stays.
+        // Otherwise MPI has freed requests of this pair: the other pair remains.
         member.kept_last ^= 1U;
     kept_requests& made = member.kept[member.kept_last];
     free_requests(made);
@@ -181,9 +181,9 @@ void mpi_transport::start_gathered() noexcept {
     if (code != MPI_SUCCESS) mark_not_started(first, code);
 }
 
-/// MPI does not say which requests it has started. A request that it has not started is inactive,
-/// and so tests as complete at once. A request that is complete by now is taken for one that was
-/// not started: one failure too many in a run that has failed.
+/// MPI does not report which requests it has started. A request that it has not started is
+/// inactive, so a test reports it complete at once. A request that has completed already is taken
+/// for one that was not started: one failure too many in a run that has failed.
 void mpi_transport::mark_not_started(std::size_t first, int error) noexcept {
     const errors_return errors;
     for (std::size_t i = first; i < requests_.size(); ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks the arguments of an operation on a window before it is posted. The registration has
-// exchanged every rank's size and displacement unit. So an access outside of the window is refused
+// exchanged every rank's size and displacement unit, so an access outside of the window is refused
 // at the post, before MPI writes to memory beyond the window. An operation whose sizes at origin
-// and target differ is refused, too. Only MPI knows the extent of a datatype other than C's basic
+// and target differ is refused too. Only MPI knows the extent of a datatype other than C's basic
 // ones, and not every submitter may call MPI.
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
@@ -18,8 +18,8 @@
 namespace commtask::detail {
 namespace {
 
-/// Whether a byte of the access lies outside of the window's part. False if MPI does not know the
-/// datatype: MPI reports that at the start.
+/// Whether the access has a byte outside of the window's part. False if the datatype is invalid:
+/// MPI reports that at the start.
 [[nodiscard]] bool reaches_outside(const commtask_side& there, const window_part& part) noexcept {
     const errors_return scope;
     MPI_Count bound = 0;
@@ -37,7 +37,7 @@ namespace {
     return begin + std::min(last, MPI_Count{0}) < 0 || begin + std::max(last, MPI_Count{0}) > part.bytes - true_extent;
 }
 
-/// `there`: the side in the target's window.
+/// @param there  the side in the target's window
 [[nodiscard]] int check_target_side(const commtask_op& op, const commtask_side& there, const served_window& window,
                                     bool may_ask_mpi) noexcept {
     commtask_side without_buffer = there;
@@ -60,7 +60,7 @@ namespace {
         op.peer, window.name.c_str(), static_cast<long long>(part.bytes));
 }
 
-/// The size of the data of a side; -1: only MPI knows it, or MPI does not know it either.
+/// The size of the data of a side; -1: only MPI knows it, or the datatype is invalid.
 [[nodiscard]] MPI_Count data_bytes(const commtask_side& side, bool may_ask_mpi) noexcept {
     MPI_Count element = basic_bytes(side.type);
     if (element == 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's epoch is opened with MPI_MODE_NOCHECK, so that no rank asks for a lock or waits for
-// an answer. That is correct as long as no rank locks a registered window exclusively. MPICH
-// deletes attributes before the window, and refuses to free a window with an open epoch; Open MPI
-// deletes them after it, when the epoch can no longer be closed.
+// The library's epoch is opened with MPI_MODE_NOCHECK, so that no rank requests a lock or waits for
+// one. That is correct as long as no rank locks a registered window exclusively. MPICH deletes
+// attributes before the window, and refuses to free a window with an open epoch; Open MPI deletes
+// them after it, when the epoch can no longer be closed.
 #include "mpi/windows.hpp"
 
 #include "base/printable.hpp"
