@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Grammar: comm( [ordered,|unordered,] operation: arguments ) and comm( status: pointer ). In C++
-// the number of arguments can be ambiguous: a comma between '<' and '>' may belong to a template.
-// So if there is a '<' among the arguments, additional commas are accepted here, and the compiler
-// counts.
+// the number of arguments can be ambiguous, since a comma between '<' and '>' may belong to a
+// template. If there is a '<' among the arguments, additional commas are accepted here, and the
+// compiler counts.
 #include "comm_clause.hpp"
 
 #include "llvm/ADT/Twine.h"
@@ -21,7 +21,8 @@ constexpr const char* general_form = "comm(operation: arguments)";
 /// smaller.
 struct argument_list {
     llvm::SmallVector<token_range, 12> each;
-    llvm::SmallVector<clang::SourceLocation, 12> ends; ///< Of the comma or bracket after each.
+    /// Location of the comma or bracket after each argument.
+    llvm::SmallVector<clang::SourceLocation, 12> ends;
     bool may_be_fewer = false;
 };
 
@@ -112,7 +113,7 @@ objection unknown_operation(const Token& word, const operations& known) {
     return wrong;
 }
 
-/// Reads one comm clause; `has_operation` returns whether it has an operation.
+/// Reads one comm clause. `has_operation` receives whether it has an operation.
 objection read_one(const directive& line, const clause& from, const operations& known, bool is_cplusplus,
                    communication& result, bool& has_operation) {
     const Token& word = line.tokens[from.all.begin];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The error of a wrong directive. Checks return the error instead of printing it, so that the first
-// error ends the checks and a directive has only one.
+// An error in a directive. Checks return the error instead of printing it, so that each directive
+// gets only its first error.
 #pragma once
 
 #include "clang/Basic/Diagnostic.h"

@@ -2,8 +2,8 @@
 //
 // To find a ';' after a line, the text of the file is inspected instead of the next token: lexing
 // the next token could read the next directive, and thousands of consecutive directives would nest
-// as deep. After a _Pragma, often inside a macro, there may be no text, so the next token is lexed
-// and put back; the nesting depth is limited.
+// as deeply. After a _Pragma, often inside a macro, there may be no text, so the next token is
+// lexed and put back; the nesting depth is limited.
 #include "follower.hpp"
 
 #include "clang/Lex/Lexer.h"
@@ -20,9 +20,9 @@ namespace tok = clang::tok;
 
 namespace {
 
-/// The preprocessor has one watcher of tokens and no function that returns it. Under
-/// -fcoverage-mapping the watcher is the compiler's own, which must continue to watch. The member
-/// is private; only an explicit instantiation may name it.
+/// clang's preprocessor has one token watcher and no accessor for it. Under -fcoverage-mapping the
+/// watcher is the compiler's own, which must continue to watch. The member is private, and only an
+/// explicit instantiation may name it.
 using token_watcher = llvm::unique_function<void(const Token&)>;
 token_watcher& watcher_of(clang::Preprocessor& preprocessor);
 
@@ -55,7 +55,7 @@ bool is_semicolon_behind(const clang::Preprocessor& preprocessor, clang::SourceL
     return token.is(tok::semi);
 }
 
-/// How many directives look at the token after them, each nested in another.
+/// The nesting depth of directives that inspect the token after them.
 thread_local int n_looking = 0;
 constexpr int most_looking = 100;
 
@@ -75,8 +75,8 @@ bool is_standalone(llvm::StringRef directive) {
     return std::find(std::begin(names), std::end(names), directive) != std::end(names);
 }
 
-/// Whether a token cannot begin the body of a task: it ends a statement around the directive,
-/// jumps, or belongs to another directive.
+/// Whether a token cannot begin the body of a task: it ends an enclosing statement, jumps, or
+/// belongs to another directive.
 bool cannot_begin_body(const Token& token) {
     return token.isAnnotation() ||
            token.isOneOf(tok::semi, tok::r_brace, tok::eof, tok::kw_else, tok::kw_case, tok::kw_default, tok::kw_break,
@@ -123,8 +123,8 @@ void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLoca
 }
 
 void follower_watch::see(clang::Preprocessor& preprocessor, const Token& token) {
-    // Under -fcoverage-mapping the words of preprocessor directives and the arguments of macros are
-    // reported here too. They are not on their way to the parser, and are not counted.
+    // Under -fcoverage-mapping the tokens of preprocessor directives and the arguments of macros
+    // are reported here too. They do not go to the parser, and are not counted.
     if (preprocessor.getTokenCount() == n_tokens_) return;
     n_tokens_ = preprocessor.getTokenCount();
     const clang::SourceLocation directive = just_ended_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The steps for a line: read, divide into clauses, check, generate. A wrong line gets one error and
-// becomes an empty statement, so that the parser reports no further error.
+// is replaced by an empty statement, so that the parser reports no further error.
 #include "handler.hpp"
 
 #include "comm_clause.hpp"
@@ -31,8 +31,8 @@ public:
         const clang::SourceManager& sources = preprocessor.getSourceManager();
         begin_ = sources.getExpansionLoc(line.begin());
         end_ = sources.getExpansionRange(line.end()).getEnd();
-        // In a macro all directives share one expansion location, and changes must be in the order
-        // of the text.
+        // In a macro all directives share one expansion location, and clang requires the changes in
+        // the order of the text.
         is_open_ = begin_.isValid() && line.begin().isFileID() && line.end().isFileID();
         if (!is_open_) return;
         diagnostics_.pushMappings(begin_);

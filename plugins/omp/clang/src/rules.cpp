@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A clause that clang knows but that is not permitted on a task is left to clang's own error. A
-// clause that clang does not know must be refused here, since clang would ignore it with the rest
-// of the line, including the communication.
+// A clause that clang knows but does not permit on a task is left to clang's own error. A clause
+// that clang does not know must be refused here, since clang would ignore it with the rest of the
+// line, including the communication.
 #include "rules.hpp"
 
 #include "clang/Lex/Lexer.h"
@@ -20,7 +20,7 @@ bool is_clause_of_openmp(llvm::StringRef name) {
     return llvm::omp::getOpenMPClauseKind(name) != llvm::omp::Clause::OMPC_unknown;
 }
 
-/// Why a clause of OpenMP is not permitted beside comm; null if it is.
+/// Why a clause of OpenMP is not permitted together with comm; null if it is permitted.
 const char* reason_against(llvm::StringRef name) {
     if (name == "detach") return "the communication itself completes the task, so the event is taken";
     if (name == "mergeable") return "a merged task has no event that the communication could complete";
@@ -80,7 +80,7 @@ bool may_hide_brace(clang::Preprocessor& preprocessor, clang::IdentifierInfo* na
     return false;
 }
 
-/// How many braces that were opened after `from` are open at `until`; -1: not known.
+/// The number of braces opened after `from` that are open at `until`; -1: not known.
 int open_braces(clang::Preprocessor& preprocessor, clang::SourceLocation from, clang::SourceLocation until) {
     const clang::SourceManager& sources = preprocessor.getSourceManager();
     const auto start = sources.getDecomposedExpansionLoc(from);
@@ -102,7 +102,7 @@ int open_braces(clang::Preprocessor& preprocessor, clang::SourceLocation from, c
         const bool is_directive = token.is(tok::hash) && token.isAtStartOfLine();
         lexer.LexFromRawLexer(token);
         if (!is_directive) continue;
-        // A conditional directive may leave out a brace; a pragma has no braces that count.
+        // A conditional directive may skip a brace; braces in a pragma do not count.
         if (token.isNot(tok::raw_identifier) || token.getRawIdentifier() != "pragma") return -1;
         while (token.isNot(tok::eof) && !token.isAtStartOfLine()) lexer.LexFromRawLexer(token);
     }
@@ -135,7 +135,7 @@ objection check_place(clang::Sema& sema, clang::SourceLocation line_start, clang
     const clang::LangOptions& language = sema.getLangOpts();
     bool is_outside = around->isFileContext() && !language.DelayedTemplateParsing;
     if (const auto* const record = llvm::dyn_cast<clang::TagDecl>(around)) {
-        // The bodies of member functions are lexed before they begin, too; only the braces show
+        // The bodies of member functions are lexed before they begin too; only the braces show
         // whether the directive is inside.
         is_outside = !language.CPlusPlus || open_braces(sema.getPreprocessor(), record->getBeginLoc(), line_start) == 1;
     }
