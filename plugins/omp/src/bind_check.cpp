@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests whether operations can be bound to tasks of this process: libcommtask-omp-bind must be
-// loaded, stand in front of the OpenMP runtime, and the runtime must be one on which this was
-// tested. The dynamic linker decides which functions a program calls.
+// loaded before the OpenMP runtime, and the runtime must be a tested one. The dynamic linker
+// decides which functions a program calls.
 #include "binding.hpp"
 #include "bound_task.hpp"
 #include "errors.hpp"
@@ -24,7 +24,7 @@ Dl_info object_of(const void* address) noexcept {
     return info;
 }
 
-/// A function of libomp since LLVM 19, the first release whose teams of one thread support
+/// A function of libomp since LLVM 19, the first release in which teams of one thread support
 /// detachable tasks, and of Intel's runtime since 2025.0. Intel's 2024.2 has other functions of
 /// LLVM 19, but its barriers do not wait for a bound task in such a team.
 constexpr const char* witness_of_release = "__kmpc_dispatch_deinit";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every task of the user is made detachable and runs through a trampoline, which knows the current
-// task. libomp completes a detachable task without an event as any other task, and can give it an
-// event as late as in its body: then the task's completion waits for that event. A task that starts
-// no operation pays for a few stores at its creation and when it runs. See docs/adr/0014.
+// task. libomp completes a detachable task without an event like any other task, and can give it an
+// event as late as in its body; the task's completion then waits for that event. A task that starts
+// no operation costs a few stores at its creation and when it runs. See docs/adr/0014.
 #include "binding.hpp"
 
 #include "announce.hpp"
@@ -23,15 +23,15 @@ namespace {
 constinit std::atomic<bool> are_all_untied{false};
 commtask_omp_entries runtime{}; // written once, while libcommtask-omp-bind is loaded
 
-// initial-exec: its address needs no call, twice in every task.
+// initial-exec: access needs no call; it is accessed twice in every task.
 __attribute__((tls_model("initial-exec"))) thread_local constinit running_task* innermost = nullptr;
 
 constexpr std::size_t round_up(std::size_t size_bytes) noexcept {
     return (size_bytes + alignof(task_binding) - 1) / alignof(task_binding) * alignof(task_binding);
 }
 
-/// libomp places a task's shared data right behind the task, so the end of the task is known even
-/// if its size is not.
+/// libomp stores a task's shared data right after the task, so the end of the task is known even if
+/// its size is not.
 task_binding& binding_of(const kmp_task* task) noexcept {
     return *std::launder(reinterpret_cast<task_binding*>(task->shareds) - 1);
 }
@@ -45,8 +45,8 @@ task_binding& binding_of(const kmp_task* task) noexcept {
 #endif
 
 #ifdef COMMTASK_UNDER_TSAN
-/// libomp tells a race checker neither the order between the thread that completes a task and the
-/// task's dependents, nor which thread reuses the task's memory.
+/// libomp does not report to a race checker the order between the thread that completes a task and
+/// the task's dependents, nor which thread reuses the task's memory.
 std::atomic<unsigned> n_completed{0};
 void release_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
 void acquire_completed() noexcept { (void)n_completed.load(std::memory_order_acquire); }
@@ -63,9 +63,9 @@ std::int32_t run_bound(std::int32_t thread, void* argument) {
     innermost = &self;
     const std::int32_t code = binding.routine(thread, task);
     innermost = self.outer;
-    // A part of an untied task may run on another thread while the part before it returns: the last
-    // part ends the body. Relaxed: only parts of the body, which follow each other, make it other
-    // than 0.
+    // A part of an untied task may run on another thread while the previous part returns: the last
+    // part ends the body. relaxed: only parts of the body, which follow each other, set it to a
+    // nonzero value.
     if (!self.continues && binding.n_open.load(std::memory_order_relaxed) != 0) {
         binding.end_body();
     }
@@ -81,7 +81,7 @@ std::int32_t bound_task(kmp_ident* where, std::int32_t thread, kmp_task* task) {
 
 bool is_bound(const kmp_task* task) noexcept { return task->routine == &run_bound; }
 
-// With a false if clause, the compiled code calls the body itself between these two functions.
+// With a false if clause, the compiled code itself calls the body between these two functions.
 void bound_begin_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
     if (is_bound(task)) {
         task_binding& binding = binding_of(task);
@@ -130,7 +130,7 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
     }
     std::int32_t made_with = flags | kmp_is_detachable;
     task_end end = (flags & kmp_is_detachable) != 0 ? task_end::waits_event : task_end::is_delayed;
-    // Relaxed: a flag that orders nothing.
+    // relaxed: a flag that orders nothing.
     if (innermost != nullptr || are_all_untied.load(std::memory_order_relaxed)) {
         if (innermost != nullptr && omp_get_num_threads() == 1 && omp_in_explicit_task() != 0) {
             // In a team of one thread libomp would count such a task twice for its parent,
@@ -138,8 +138,8 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
             made_with = flags;
             end = end == task_end::is_delayed ? task_end::waits_serial : end;
         } else {
-            // Tied tasks whose completion comes from another thread deadlock where their creators
-            // wait for them (docs/adr/0014).
+            // Tied tasks that another thread completes can deadlock if their creators wait for them
+            // (docs/adr/0014).
             made_with &= ~kmp_is_tied;
         }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations started in the body of a task, whose completion waits for them. In a body that is not
-// a bound task's, the calling thread waits itself, or the call is refused; this file and
-// bound_task.hpp decide which, and docs/bind.md documents the rules.
+// Operations started in the body of a task, whose completion waits for them. Outside the body of a
+// bound task, the calling thread itself waits, or the call is refused. This file and bound_task.hpp
+// decide which; docs/bind.md documents the rules.
 #include "bound_task.hpp"
 #include "announce.hpp"
 #include "bridge.hpp"
@@ -35,14 +35,14 @@ void begin_binding(const running_task& self) noexcept {
     binding.n_open.store(1, std::memory_order_relaxed); // the first operation's post publishes it
 }
 
-/// Whether `self` is the current task, and does not wait for a region that its body opened. In a
+/// Whether `self` is the current task, and is not suspended in a region that its body opened. In a
 /// team of one thread libomp treats such a region as a part of the task.
 bool is_current(const running_task* self) noexcept {
     return self != nullptr && self->level == omp_get_level() && omp_in_explicit_task() != 0;
 }
 
-/// The owner of operations that are started now: the current task, or outside of tasks this object,
-/// which waits for the operations.
+/// The owner of operations that are started now: the current task, or this object outside of tasks.
+/// The object waits for its operations.
 class operation_owner {
 public:
     operation_owner() noexcept {
@@ -52,7 +52,8 @@ public:
             own_.n_open.store(1, std::memory_order_relaxed); // as in begin_binding()
             return;
         }
-        if (self->binding->n_open.load(std::memory_order_relaxed) == 0) { // only this body changes it from 0
+        // only this body changes it from 0
+        if (self->binding->n_open.load(std::memory_order_relaxed) == 0) {
             begin_binding(*self);
         }
         binding_ = self->binding;
@@ -79,7 +80,7 @@ public:
                                                : post(operation, options, ending::binding, binding_, {});
         if (code != COMMTASK_OK) {
             delete status_out;
-            (void)binding_->note_ended(); // not the last: the body is open
+            (void)binding_->note_ended(); // not the last: the body has not ended
             outstanding::of_process().note_ended();
         }
         return code;
@@ -90,7 +91,7 @@ private:
     task_binding* binding_ = &own_;
 };
 
-/// Why no operation can be bound to the current task; reports it.
+/// Reports why no operation can be bound to the current task.
 int refuse(const commtask_op& operation, const commtask_omp_options& options) noexcept {
     if (!binding_objection().empty()) {
         return report_refusal(COMMTASK_ERR_RUNTIME, &operation, options, binding_objection().c_str());
@@ -121,8 +122,8 @@ void task_binding::end_body() noexcept {
         return;
     }
     // A thread that waits in this library runs libomp's queue for a team of one only if a proxy
-    // task was completed. The proxy task is made after the body's end, since a taskwait in the body
-    // would wait for it.
+    // task was completed. The proxy task is made after the end of the body, since a taskwait in the
+    // body would wait for it.
     if (has_operations() && omp_get_num_threads() == 1) {
         proxy_task = make_proxy_task_of_bound(event);
     }

@@ -35,7 +35,8 @@ omp_event_handle_t unpack(void* argument) noexcept {
 
 /// Ends one of the operations that a task started in its body.
 void end_operation(task_binding& binding) noexcept {
-    // Not the last operation, or of a task that waits in place: `binding` may be freed already.
+    // This was not the last operation, or the task waits in its body: `binding` may have been
+    // freed.
     if (!binding.note_ended()) {
         outstanding::of_process().note_ended();
     } else if (binding.proxy_task != nullptr) {
@@ -47,15 +48,15 @@ void end_operation(task_binding& binding) noexcept {
     }
 }
 
-/// Runs on the worker, or on another progress thread, when the operation has ended. The report's
-/// data besides the status is in the type, so that a start allocates nothing.
+/// Runs on the worker, or on another progress thread, when the operation has ended. Template
+/// arguments carry the report's data other than the status, so that a start allocates nothing.
 template <std::size_t Kind, bool HasStatus, ending By>
 void end_task(const commtask_status* status, void* argument) {
     if (status->state != COMMTASK_STATE_COMPLETED) {
         report_ending(Kind, *status, HasStatus || By == ending::status_out);
     }
-    // Counted as ended after the task is released: a thread that waits for all tasks then finds it
-    // released.
+    // Counted as ended after the task is released, so that a thread that waits for all tasks finds
+    // it released.
     if constexpr (By == ending::serial) {
         static_cast<serial_start*>(argument)->end();
     } else if constexpr (By == ending::binding) {
@@ -113,7 +114,7 @@ int take_turn(const commtask_op& operation, std::uint32_t flags, source_place wh
 
 namespace {
 
-/// Reports why nothing was posted, and gives up the place in program order.
+/// Reports why nothing was posted, and releases the ticket.
 /// @param reason  as for report_refusal().
 int refuse_post(int code, const commtask_op& operation, const commtask_omp_options& options, const char* reason,
                 source_place where) noexcept {
@@ -144,8 +145,8 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
         return commtask_post(&operation, &posted, nullptr);
     }();
     if (code == COMMTASK_OK) {
-        // Beside a shared worker this thread would keep the worker waiting for the core: start the
-        // operation now.
+        // With a shared worker this thread would keep the worker waiting for the core, so the
+        // operation is started now.
         (void)progress(by == ending::serial ? static_cast<serial_start*>(argument) : nullptr);
         return code;
     }
@@ -179,9 +180,9 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
 
 namespace {
 
-/// Why a task was refused its place with `code` when it was created. The reason is computed again,
-/// since the refusal may have happened on another thread; a different result now says nothing about
-/// the refusal.
+/// Why the task's creation was refused a ticket, with `code`. The reason is computed again, since
+/// the refusal may have happened on another thread; a different result says nothing about the
+/// refusal.
 /// @return as report_refusal() takes it.
 const char* why_refused(const commtask_op& operation, int code) noexcept {
     commtask_ticket place{};
@@ -195,10 +196,11 @@ const char* why_refused(const commtask_op& operation, int code) noexcept {
     return "its place in program order was refused when its task was created, for a reason that has passed since";
 }
 
-/// Calls start() with a caller's arguments, which are checked; the task is in the outstanding
-/// count.
-/// @param at_creation  the result of creating the task: a refused place cannot be taken later,
-///                     since later operations have taken their places.
+/// Calls start() with a caller's arguments, which are checked; the outstanding count includes the
+/// task.
+/// @param at_creation  the result of creating the task: a refused ticket cannot be taken later,
+/// since
+///                     later operations have taken their tickets.
 int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event,
           int at_creation = COMMTASK_OK, source_place where = {}) noexcept {
     const auto refuse = [&](int code, const char* reason) {
@@ -267,7 +269,7 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
     task->line = line;
     task->code = COMMTASK_OK;
     if (objection_to(task->options) != nullptr) {
-        task->code = COMMTASK_ERR_ARGUMENT; // commtask_omp_start_prepared says why
+        task->code = COMMTASK_ERR_ARGUMENT; // commtask_omp_start_prepared reports the reason
     } else {
         task->code = take_turn(*operation, flags, {file, line}, task->options.ticket);
     }

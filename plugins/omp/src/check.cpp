@@ -2,7 +2,7 @@
 //
 // The checks on the records: whether a task ended before communication tasks that it created
 // outside of any taskgroup, and whether an operation starts in an undeferred task. This code runs
-// inside libomp: it holds no lock, and its only callback is the error handler.
+// inside libomp: it has no lock, and its only callback is the error handler.
 #include "check.hpp"
 
 #include "errors.hpp"
@@ -21,14 +21,14 @@ namespace commtask::omp {
 namespace {
 
 std::string_view setting() noexcept {
-    // commtask_init refuses every value but 0 and 1: the variable is in the runtime's table.
+    // commtask_init refuses every value but 0 and 1: the runtime's table contains the variable.
     const char* const text = std::getenv("COMMTASK_OMP_CHECK");
     return text != nullptr ? text : "";
 }
 
 } // namespace
 
-/// A copy: the task that it describes may have ended.
+/// A copy, since the task that it describes may have ended.
 struct check::first_child {
     commtask_op operation;
     source_place where;
@@ -44,7 +44,7 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     if (is_silent) {
         return;
     }
-    // Acquire: partner of the exchange in note_begun().
+    // acquire: partner of the exchange in note_begun().
     const check::first_child* const first = parent.first.load(std::memory_order_acquire);
     char name[512] = "its name is not known: no memory";
     if (first != nullptr) {
@@ -77,7 +77,7 @@ bool is_asked_for() noexcept { return setting() == "1"; }
 
 bool is_off() noexcept { return setting() == "0"; }
 
-// One of the two threads sees the other's store, since each writes before it reads, in the single
+// One of the two threads sees the other's store: each writes before it reads, in the single total
 // order of seq_cst.
 void note_begun(task_record& communication, posted_operation posted) noexcept {
     if (!is_left_alone(communication)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libomp runs its queue only while the thread waits in libomp, the last entry first. So
-// run_completions() waits for a task of its own, which the last answer completes; in a taskgroup of its
-// own, which nests with every tool.
+// libomp runs a thread's deferred tasks only inside a libomp wait, in LIFO order. run_completions()
+// therefore creates a proxy task in a new taskgroup and waits for it; the last completion task
+// completes that proxy task. A new taskgroup, since every tool accepts nested taskgroups.
 #include "completion_queue.hpp"
 
 #include "bound_task.hpp"
@@ -21,7 +21,7 @@ namespace {
 /// The outermost scope of the calling thread.
 thread_local constinit progress_scope* current_scope = nullptr;
 
-/// Owns every completion queue: a communication task may end after the thread that created it.
+/// Owns all completion queues, since a communication task may outlive the thread that created it.
 class all_completion_queues {
 public:
     completion_queue& keep(completion_queue* made) {
@@ -37,7 +37,7 @@ private:
 /// The calling thread's queues, by nesting level.
 thread_local std::vector<completion_queue*> of_levels;
 
-/// A proxy task without a body.
+/// An empty task body.
 struct nothing {
     void run() noexcept {}
     void end() noexcept {}
@@ -70,15 +70,15 @@ void completion_queue::complete_proxy(kmp_task* proxy) noexcept {
         try {
             own_.push_back(proxy);
             return;
-        } catch (const std::bad_alloc&) { // then through libomp's queue
+        } catch (const std::bad_alloc&) { // fall back to libomp's queue
         }
     }
     complete_through_libomp(proxy);
 }
 
 void completion_queue::complete_through_libomp(kmp_task* proxy) noexcept {
-    // release: partner of begin_completion(). libomp's queue orders the two as well, but does not tell
-    // a tool; without this a race checker reports every result as unordered.
+    // release: partner of begin_completion(). libomp's queue also orders the two, but
+    // ThreadSanitizer cannot see it and would report a race.
     n_completed_.fetch_add(1, std::memory_order_release);
     __kmpc_proxy_task_completed_ooo(proxy);
 }
@@ -100,7 +100,7 @@ serial_start* completion_queue::take_start() noexcept {
 }
 
 bool completion_queue::begin_completion() noexcept {
-    // acquire: partner of complete_proxy(); this thread must see the worker's stores before complete_proxy().
+    // acquire: partner of complete_through_libomp(). This thread must see the worker's stores.
     return n_completed_.fetch_sub(1, std::memory_order_acquire) == 1;
 }
 
@@ -113,8 +113,8 @@ void completion_queue::complete_waiters() noexcept {
 
 void completion_queue::run_completions() noexcept {
     while (!own_.empty()) {
-        // A task that the first answer releases may wait in libomp, which must know the other proxy
-        // tasks then. Usually there are no others.
+        // All but the first go to libomp: a task that the first completion releases may wait in
+        // libomp for the others. Usually own_ has one entry.
         kmp_task* const first = own_.front();
         for (std::size_t i = 1; i < own_.size(); ++i) {
             complete_through_libomp(own_[i]);
@@ -163,7 +163,7 @@ bool progress_scope::try_defer(omp_event_handle_t event) noexcept {
     try {
         current_scope->deferred_.push_back(event);
         return true;
-    } catch (const std::bad_alloc&) { // the caller fulfils it inside the progress call
+    } catch (const std::bad_alloc&) { // then the caller fulfils the event now
         return false;
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The record of failed communication tasks. Failures are rare and may come from any thread at once,
-// so one lock guards the record; the handler runs without the lock, since it may call this library.
+// The record of failed communication tasks. Failures are rare and may come from several threads at
+// once, so one mutex guards the record; the handler runs without the mutex, since it may call this
+// library.
 #include "errors.hpp"
 
 #include "bridge.hpp"
@@ -131,7 +132,7 @@ int report_refusal(int code, const commtask_op* operation, const commtask_omp_op
     const auto kind = static_cast<commtask_kind>(operation != nullptr ? operation->kind : 0);
     if (!tell({sizeof(commtask_omp_error), code, kind, nullptr, has_status, message.data()})) {
         // Also with a status: peers wait for the operation that was never posted, and the program
-        // may not read the status before it hangs.
+        // may hang before it reads the status.
         const bool is_looked_at = has_status || (options.flags & flag_caller_looks) != 0;
         commtask_tell_refusal(code, operation, is_looked_at, message.data());
     }

@@ -16,7 +16,7 @@ namespace {
 
 thread_local std::unique_ptr<fortran_recording> recorded_here;
 
-/// If the recording could not be ended on this thread, it goes on.
+/// If the recording could not be ended on this thread, it continues.
 int end_unless_refused(int code) noexcept {
     if (code != COMMTASK_ERR_WORKER_THREAD) recorded_here.reset();
     return commtask_omp_fortran_note(code);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The detached task of commtask_omp_listen: commtask_omp_listen_ring_ fulfils its event, so the
-// caller's compiler need not support events. The task posts no operation: the team may create it at
-// any moment, also concurrently with commtask_finalize (docs/adr/0015).
+// The detached task of commtask_omp_listen. The library fulfils its event, so the caller's compiler
+// need not support events. The task posts no operation: the team may create it at any time, also
+// concurrently with commtask_finalize (docs/adr/0015).
 #include "bridge.hpp"
 #include "check.hpp"
 #include "completion_queue.hpp"
@@ -18,13 +18,13 @@
 namespace commtask::omp {
 namespace {
 
-/// The task. The thread that completes it owns it until the event is fulfilled.
+/// The detached task. The thread that completes it owns it until the event is fulfilled.
 struct listen_task {
     void (*hang)(void* bell, void* argument);
     void* argument;
     std::uint32_t flags;
     omp_event_handle_t event;
-    serial_start* serial; ///< In a team of one thread, which fulfils its events itself.
+    serial_start* serial; ///< Only in a team of one thread, which fulfils its events itself.
     bool has_run;
 
     void run() noexcept {
@@ -43,7 +43,7 @@ struct listen_task {
         hang(this, argument);
         mine.settle();
     }
-    /// A discarded task completes; otherwise its taskgroup would wait for ever.
+    /// A discarded task must be completed, since its taskgroup would wait for ever otherwise.
     void end() noexcept {
         if (!has_run) {
             discard();

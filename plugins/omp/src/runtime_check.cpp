@@ -2,8 +2,8 @@
 //
 // Tests whether one OpenMP runtime serves the whole process. If both libgomp and libomp are loaded,
 // each knows only its own tasks, and dependents of communication tasks silently start too early.
-// The test uses the dynamic linker's symbol resolution and costs nothing in the tasks. It cannot
-// detect a runtime that was linked statically or loaded privately.
+// The test uses the dynamic linker's symbol resolution, and adds no cost to tasks. It cannot detect
+// a runtime that was linked statically or loaded privately.
 #include "bound_task.hpp"
 #include "errors.hpp"
 #include "kmp.hpp"
@@ -13,7 +13,7 @@
 namespace commtask::omp {
 namespace {
 
-/// The shared object that contains an address; null name: not known.
+/// The shared object that contains an address; its name is null if not known.
 Dl_info object_of(const void* address) noexcept {
     Dl_info info{};
     if (address == nullptr || dladdr(address, &info) == 0) {
@@ -54,6 +54,6 @@ int commtask_omp_check(void) noexcept {
     if (!runtime_objection().empty()) {
         return set_last_objection(COMMTASK_ERR_RUNTIME, runtime_objection());
     }
-    // No failure: only programs that bind operations need libcommtask-omp-bind.
+    // Not an error: only programs that bind operations need libcommtask-omp-bind.
     return set_last_objection(COMMTASK_OK, binding_objection());
 }

@@ -5,9 +5,9 @@
 // do the records, so the two exclude each other: the other tool has priority, unless the check was
 // requested.
 //
-// Task events are requested only when a part of this library needs them, so that a program with
-// reserved workers pays for no callback. Taskgroups are counted from the start: the count tells
-// whether a taskgroup is around a task that began before the records.
+// Task events are requested only when a part of this library needs them, so programs with reserved
+// workers have no callbacks. Taskgroups are counted from the start: the count shows whether a
+// taskgroup encloses a task that began before the records.
 #include "tool.hpp"
 
 #include "announce.hpp"
@@ -161,7 +161,7 @@ ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
     return found;
 }
 
-/// As Archer parses its options: separated by spaces, the last one counts.
+/// Parsed like Archer's own: separated by spaces, the last one counts.
 bool archer_is_off() {
     constexpr std::string_view name = "enable=";
     bool is_off = false;
@@ -225,7 +225,7 @@ bool keep_records() noexcept {
 /// Starts the records, if they are not kept yet.
 /// @return false: another tool is active
 bool begin_records() noexcept {
-    (void)__kmpc_global_thread_num(&task_ident); // after this call libomp and its tool have started
+    (void)__kmpc_global_thread_num(&task_ident); // libomp and its tool have started after this call
     static const bool is_begun =
         real_set_callback != nullptr && other == nullptr &&
         (check::is_watching.load(std::memory_order_relaxed) || (keep_records() && register_task_callbacks()));
@@ -290,7 +290,7 @@ bool commtask::omp::tool::begin_mutexes() noexcept {
     return is_begun;
 }
 
-/// libomp calls the first function of this name that it finds, when it starts. If there is another
+/// When libomp starts, it calls the first function of this name that it finds. If there is another
 /// tool and this library needs no events, the function returns the other tool, which this library
 /// would hide otherwise.
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned version,

@@ -2,7 +2,7 @@
 //
 // OpenMP tasks in a trace: when they are created, run, pause and end, which tasks they wait for,
 // and where threads wait for each other. A task's identifier is in its record. If another tool uses
-// the task data, there are no records, and a table with locks has the identifiers.
+// the task data, there are no records, and a table with mutexes contains the identifiers.
 #include "tracing.hpp"
 
 #include "announce.hpp"
@@ -239,7 +239,7 @@ void begin(bool keeps_data, tool_events& events) noexcept {
 }
 
 void warn_if_shut_out() noexcept {
-    // Relaxed: libomp initialized the tool before the first task.
+    // relaxed: libomp initialized the tool before the first task.
     static const bool is_shut_out = is_asked_for() && !tool::is_there.load(std::memory_order_relaxed);
     static std::atomic<bool> was_said{false};
     if (!is_shut_out || commtask_trace_is_on() == 0 || was_said.exchange(true)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for communication on a thread of a team. As libomp's own waiting, it runs tasks; in
-// addition it makes progress beside a shared worker.
+// Waiting for communication on a thread of a team. Like libomp's own waiting, it runs tasks; with a
+// shared worker it also makes progress.
 #include "wait.hpp"
 
 #include "bridge.hpp"
@@ -23,8 +23,8 @@
 namespace commtask::omp {
 namespace {
 
-/// Calls commtask_progress, and fulfils the events that it ends afterwards. Completed proxy tasks
-/// are left to run_my_completions(), which comes next.
+/// Calls commtask_progress, and afterwards fulfils the events that it ends. The caller then runs
+/// the completed proxy tasks by run_my_completions().
 int progress(int& moved) noexcept {
     const progress_scope scope(completion_queue::mine_if_any());
     return commtask_progress(&moved);
@@ -65,7 +65,7 @@ int wait_until_open(std::uint64_t limit) noexcept {
     return wait_until([=] { return outstanding::of_process().are_at_most_open(limit); });
 }
 
-/// How deeply progress() may nest: the tasks that it runs may call it again, on one stack.
+/// The maximum nesting of progress(): the tasks that it runs may call it again, on the same stack.
 constexpr int most_nested = 8;
 thread_local constinit int n_nested = 0;
 
@@ -74,7 +74,7 @@ thread_local constinit int n_nested = 0;
 /// caches.
 constexpr std::size_t most_ahead = 4;
 constexpr std::uint64_t most_idle_ns = 500'000;
-/// The largest number of consecutive creations without a delay, after a delay without effect.
+/// The maximum number of consecutive creations without a delay, after a delay without effect.
 constexpr unsigned most_passed_by = 256;
 
 std::uint64_t now_ns() noexcept {
@@ -128,7 +128,7 @@ bool may_not_progress() noexcept { return n_nested == most_nested || has_mutex()
 
 void wait_in_place(const task_binding& held) noexcept {
     (void)wait_until([&] { return !held.has_operations(); }, !has_mutex());
-    // If this thread may not make progress: the lane is being finalized, or the thread is inside a
+    // If this thread may not make progress, the library is finalizing, or the thread is inside a
     // progress call already.
     while (held.has_operations()) {
         sched_yield();
@@ -136,7 +136,7 @@ void wait_in_place(const task_binding& held) noexcept {
 }
 
 void wait_until_none(const std::atomic<unsigned>& number) noexcept {
-    // Acquire: partner of the release in end_communication().
+    // acquire: partner of the release in end_communication().
     (void)wait_until([&] { return number.load(std::memory_order_acquire) == 0; });
 }
 
@@ -147,7 +147,8 @@ int progress(serial_start* begun) noexcept {
         }
     };
     int moved = 0;
-    if (commtask_is_worker_shared() == 0) { // else this thread does the worker's work in its own time slice
+    // otherwise this thread does the worker's work in its own time slice
+    if (commtask_is_worker_shared() == 0) {
         settle();
         return commtask_progress(&moved);
     }
