@@ -2,7 +2,7 @@
 //
 // MPI has no function that lists the attributes of a communicator, so the wrappers record the keys
 // that are set on MPI_COMM_SELF. MPI's own libraries set their keys through the same functions.
-// Attributes that Fortran code sets are not recorded, and stay until MPI's MPI_Finalize.
+// Attributes that Fortran code sets are not recorded, and remain until MPI's MPI_Finalize.
 #include "attributes.hpp"
 
 #include "mpi/errors.hpp"
@@ -35,7 +35,8 @@ void forget_key(MPI_Comm comm, int key) {
 void record_key(MPI_Comm comm, int key) {
     if (comm != MPI_COMM_SELF) return;
 #ifdef OMPI_MAJOR_VERSION
-    // Open MPI moves an attribute with a new value to the end of its list; MPICH keeps its place.
+    // Open MPI moves an attribute with a new value to the end of its list; MPICH keeps its
+    // position.
     forget_key(comm, key);
 #endif
     key_list& list = keys_of_self();

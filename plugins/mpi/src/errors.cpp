@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An error handler's function gets its communicator but not its own handle, so MPI gets a separate
-// stand-in function for each handler of the program. A stand-in does not forward errors of calls
+// An error handler's function gets its communicator but not its own handle, so each handler of the
+// program is replaced by a separate stand-in function. A stand-in does not forward errors of calls
 // whose codes the library itself checks.
 //
-// With MPI_THREAD_MULTIPLE, MPICH holds its lock while it calls a handler, so a handler cannot call
-// MPI. The handler of MPI_COMM_WORLD is therefore recorded when it is set, and the program ends
-// after its call has returned from MPI.
+// With MPI_THREAD_MULTIPLE, MPICH calls a handler with its global lock locked, so a handler cannot
+// call MPI. The handler of MPI_COMM_WORLD is therefore recorded when it is set, and the program
+// ends after its call has returned from MPI.
 #include "errors.hpp"
 
 #include "base/speech.hpp"
@@ -51,7 +51,7 @@ template <std::size_t Index>
 struct handler_function {
     static void call(MPI_Comm* comm, int* code, ...) {
         if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
-        // The reason is given at progress_section.
+        // See progress_section for the reason.
         const detail::refused_waits scope{current.has_thread_multiple};
         programs_handlers.programs(Index)(comm, code, nullptr);
     }
@@ -71,8 +71,8 @@ struct handler_function {
 #endif
 }
 
-/// A call of the program has failed, and no handler function of the program is to be told. Called
-/// inside MPI.
+/// A call of the program has failed, and the program has no handler function for it. Called inside
+/// MPI.
 void end_from_inside(MPI_Comm comm, int code) {
     if (!current.has_thread_multiple) end_program(comm, code);
     if (mine.call != 0 && mine.depth > 0) {

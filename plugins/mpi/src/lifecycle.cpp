@@ -4,7 +4,7 @@
 // asks for it or needs_multiple() is true: with that level each MPI call costs more, and much more
 // on an oversubscribed core. Otherwise MPI gets MPI_THREAD_SERIALIZED, which the worker needs. If a
 // program ends without MPI_Finalize, its worker must not be inside MPI while the libraries are
-// taken down.
+// unloaded.
 #include "attributes.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
@@ -32,15 +32,15 @@
 namespace commtask::interposer {
 namespace {
 
-/// Runs before main(). A constructor of one of the program's libraries may run earlier still and
-/// call MPI_Init, which therefore resolves the functions, too.
+/// Runs before main(). A constructor of one of the program's libraries may run even earlier and
+/// call MPI_Init, which therefore resolves the functions too.
 [[gnu::constructor]] void resolve_early() {
     static const bool is_resolved = (resolve_all(), true);
     static_cast<void>(is_resolved);
 }
 
 [[nodiscard]] bool is_verbose() noexcept {
-    // Once, in MPI_Init, before the program may have threads that set the environment.
+    // Called once, in MPI_Init, before the program may have threads that set the environment.
     // NOLINTNEXTLINE(concurrency-mt-unsafe)
     const char* const text = std::getenv("COMMTASK_RUN_VERBOSE");
     return text != nullptr && std::string_view{text} == "1";
@@ -58,12 +58,12 @@ namespace {
 thread_local bool ends_the_program = false;
 
 /// The workers must be out of MPI when the program's libraries end. A worker may be in a call that
-/// never returns, so this function gives up after a time limit.
+/// never returns, so this function has a time limit.
 void park_workers() {
     detail::lane_set* const lanes = current.lanes.exchange(nullptr);
     if (lanes == nullptr || lanes->is_held_by_me() || detail::in_progress_call()) return;
     ends_the_program = true;
-    // release: pairs with the acquire in active_lanes().
+    // release: partner of the acquire in active_lanes().
     current.parked_lanes.store(lanes, std::memory_order_release);
     constexpr std::uint64_t patience_ns = 500'000'000;
     const std::uint64_t deadline_ns = detail::now_ns() + patience_ns;
@@ -84,7 +84,7 @@ void hook_ends() {
     pthread_atfork(nullptr, nullptr, &forget_workers_in_child);
 }
 
-/// The runtime's advice is off here. A launcher of another MPI is reported all the same: under it,
+/// The runtime's advice is off here. The launcher of another MPI is still reported, since under it
 /// each rank is alone.
 void warn_of_launcher() {
     if (detail::context::running()->settings().verbose >= 1) return; // the runtime has warned
@@ -100,8 +100,8 @@ void say_what_is_done(int asked, int given) {
     detail::say("%s", runtime.place().reason.c_str());
 }
 
-/// Finds out how this MPI fills statuses where the standard leaves a choice: programs rely on its
-/// choice.
+/// Determines how this MPI fills statuses where the standard leaves a choice, since programs rely
+/// on its choice.
 void learn_statuses() {
     MPI_Request request = MPI_REQUEST_NULL;
     commtask_real_MPI_Wait(&request, &current.empty_status);
@@ -132,7 +132,7 @@ void start(int asked, int given) {
         warn_of_launcher();
         order_check::initialize();
         say_what_is_done(asked, given);
-        // release: pairs with the acquire in active_lanes().
+        // release: partner of the acquire in active_lanes().
         current.lanes.store(&runtime.lanes(), std::memory_order_release);
         current.state.store(workers::there);
     }
@@ -162,7 +162,7 @@ detail::lane_set* unpark() noexcept {
         if (each.engine.lock.is_mine()) each.engine.lock.give_back();
         each.wake_up.wake_surely();
     }
-    // release: pairs with the acquire in active_lanes().
+    // release: partner of the acquire in active_lanes().
     current.lanes.store(lanes, std::memory_order_release);
     std::atexit(&park_workers);
     return lanes;
@@ -190,7 +190,7 @@ int own_MPI_Finalize() {
             {
                 const progress_section issues_posted;
             }
-            // release: pairs with the acquire in active_lanes().
+            // release: partner of the acquire in active_lanes().
             current.lanes.store(nullptr, std::memory_order_release);
             ++mine.depth;
             end_runtime();

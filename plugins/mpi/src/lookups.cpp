@@ -3,7 +3,7 @@
 // Programs look up MPI functions by name: ctypes, MPI.jl, plugins. With the handle of the MPI
 // library the loader would return MPI's own functions, whose calls then run concurrently with the
 // worker. dlsym and dlvsym are therefore defined here and return the wrappers. They forward every
-// other name by a tail call, since the loader's answer depends on its caller. The loader's own
+// other name by a tail call, since the loader's result depends on its caller. The loader's own
 // functions are found in the symbol tables of the libraries after this one, since dlsym cannot look
 // itself up.
 #include "lookups.hpp"
@@ -51,7 +51,7 @@ using dlopen_function = void*(const char*, int);
     return static_cast<const link_map*>(found);
 }
 
-/// The tables of an object that list the functions that it defines.
+/// The symbol tables of a loaded object, for the functions that it defines.
 class symbol_table {
 public:
     explicit symbol_table(const link_map& object) noexcept : base_(object.l_addr) {
@@ -100,11 +100,11 @@ private:
     const ElfW(Versym) * versions_ = nullptr;
 };
 
-/// The function that the program would call without this library. A call may come before any
+/// The function that the program would call without this library. May be called before any
 /// constructor has run.
 template <typename Function>
 [[nodiscard]] Function* loaders_function(const char* name, std::atomic<Function*>& kept) noexcept {
-    // relaxed: a second thread finds the same function.
+    // relaxed: another thread finds the same function.
     if (Function* const found = kept.load(std::memory_order_relaxed)) return found;
     static const char in_this_library = 0;
     void* found = nullptr;
@@ -142,8 +142,8 @@ constinit std::atomic<bool> bypassed{false};
 }
 
 /// For a caller in a library after this one in the loader's order, for example a tool that is
-/// linked to the program: the function that comes next after that library.
-/// @return null: the loader's own answer is right
+/// linked to the program: the next definition of the function after that library.
+/// @return null: the loader's own result is right
 [[nodiscard]] void* next_after(const void* caller, const char* name) noexcept {
     const link_map* const ours = object_of(reinterpret_cast<const void*>(wrapper_addresses[0]));
     const link_map* const theirs = object_of(caller);
@@ -161,7 +161,8 @@ constinit std::atomic<bool> bypassed{false};
     return nullptr;
 }
 
-/// The wrapper, if the loader found MPI's own function; else the function that the loader found.
+/// The wrapper, if the loader found MPI's own function; otherwise the function that the loader
+/// found.
 [[nodiscard]] void* answer(void* found, void* wrapper) noexcept {
     const link_map* const object = object_of(found);
     return object != nullptr && object == mpis_object() ? wrapper : found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loader's own functions, for use in this library. Here the names dlsym, dlvsym and dlopen mean
-// the functions that answer the program (lookups.cpp), and RTLD_NEXT must mean the libraries after
+// the functions that the program calls (lookups.cpp), and RTLD_NEXT must mean the libraries after
 // this one.
 #pragma once
 

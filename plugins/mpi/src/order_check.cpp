@@ -22,7 +22,7 @@ namespace commtask::interposer::order_check {
 namespace {
 
 constexpr std::size_t most_named = std::size_t{1} << 16U;
-constexpr std::uint32_t other_root = 0xffffffffU; ///< The root of a collective that has none.
+constexpr std::uint32_t other_root = 0xffffffffU; ///< The root of a collective without one.
 
 struct notes {
     std::uint64_t n_calls = 0;
@@ -68,7 +68,7 @@ void say_difference(std::uint64_t call, int n_ranks, std::uint64_t of_first, int
 } // namespace
 
 void initialize() {
-    // Once, in MPI_Init, before the program may have threads that set the environment.
+    // Called once, in MPI_Init, before the program may have threads that set the environment.
     // NOLINTNEXTLINE(concurrency-mt-unsafe)
     const char* const text = std::getenv("COMMTASK_MPI_CHECK");
     is_on = text != nullptr && std::string_view{text} == "1";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Probes run on the calling thread, after all receives that it posted before have been issued: a
-// probe must not see a message that one of these receives takes. The lanes make progress between
+// probe must not see a message that one of these receives matches. The lanes make progress between
 // polls.
 #include "own.hpp"
 #include "sections.hpp"

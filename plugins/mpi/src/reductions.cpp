@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program's reduction functions. MPI may run them in any call of any thread, and with
-// MPI_THREAD_MULTIPLE it then holds its lock. In such a function, a wait for a task is therefore
-// refused in every call.
+// MPI_THREAD_MULTIPLE its global lock is then locked. In such a function, a wait for a task is
+// therefore refused in every call.
 #include "own.hpp"
 #include "sections.hpp"
 #include "stand_ins.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtime's own commtask_init and commtask_finalize are compiled under other names, and these
-// functions replace them. When the program ends its use of commtask, it waits for its tasks, but
-// not for requests that its MPI calls left open.
+// These functions replace the runtime's own commtask_init and commtask_finalize, which are compiled
+// under other names. When the program ends its use of commtask, it waits for its tasks, but not for
+// requests of its MPI calls.
 #include "sharing.hpp"
 
 #include "post.hpp"
@@ -34,9 +34,9 @@ programs_use use;
 /// A worker never returns from a function of the program: from here on, the program's calls go
 /// directly to MPI.
 void abandon_workers() {
-    // Before the lanes: a thread that finds no lanes reads the state.
+    // Stored before the lanes: a thread that finds no lanes reads the state.
     current.state.store(workers::abandoned);
-    // release: pairs with the acquire in active_lanes().
+    // release: partner of the acquire in active_lanes().
     current.lanes.store(nullptr, std::memory_order_release);
 }
 
@@ -63,7 +63,7 @@ void abandon_workers() {
     return is_over != 0;
 }
 
-/// The code with which this rank alone would refuse.
+/// The error code with which this rank alone would refuse.
 [[nodiscard]] int check_init(const commtask_config* config, detail::config& settings) {
     const int code = detail::guarded([&] { return detail::collect_settings(settings, config, false); });
     if (code != COMMTASK_OK) return code;
@@ -96,7 +96,8 @@ void abandon_workers() {
 
 int start_runtime(bool is_quiet) {
     commtask_config config = COMMTASK_CONFIG_INIT;
-    // MPI_Finalize waits for requests that the program left open: the runtime gives them up soon.
+    // MPI_Finalize waits for requests that the program did not complete; the runtime abandons them
+    // soon.
     config.finalize_timeout_s = 0.5;
     if (is_quiet) config.verbose = COMMTASK_ZERO;
     const detail::start_outcome how = detail::collective_start(&config);

@@ -8,7 +8,7 @@
 
 namespace commtask::interposer {
 
-/// Collective. The first rank that has a reason reports why there is no worker.
+/// Collective. The first rank with an error reports why there is no worker.
 /// @param is_quiet  no advice is printed, unless COMMTASK_VERBOSE says otherwise
 /// @return a commtask_code
 [[nodiscard]] int start_runtime(bool is_quiet);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often a blocking call polls before it yields. A yield delays threads of two ranks that answer
-// each other, but ranks that share a core need it. The limit is therefore learned, by all threads
-// of a rank together: it grows if an answer came while a call polled, and shrinks if none came.
+// How often a blocking call polls before it yields. A yield delays threads of two ranks that reply
+// to each other, but ranks that share a core need it. The limit is therefore learned, by all
+// threads of a rank together: it grows if a call ended while it polled, and shrinks if none did.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -18,8 +18,8 @@ public:
 
     [[nodiscard]] unsigned now() const noexcept { return limit_.load(std::memory_order_relaxed); }
 
-    /// The answer came before any yield, at this poll. If that was one of the first few polls, the
-    /// limit did not matter and stays.
+    /// The call ended at this poll, before any yield. If that was one of the first few polls, the
+    /// limit did not matter and does not change.
     void ended_at_poll(unsigned n_polls) noexcept {
         if (const unsigned before = now(); n_polls > before / 8 && before < most) set(2 * before);
     }
@@ -28,7 +28,7 @@ public:
     }
 
 private:
-    // relaxed, and not exact: if threads learn at once, the update of one is lost.
+    // relaxed, and not exact: of two concurrent updates one is lost.
     void set(unsigned polls) noexcept { limit_.store(polls, std::memory_order_relaxed); }
 
     std::atomic<unsigned> limit_{least};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A set is found by its first request and is compared as a whole: a program that starts a part of a
-// set has another set. A plan that is no longer wanted may still be running: such a plan is kept
-// until its run has ended, and destroyed when another set changes.
+// set has another set. A plan that is no longer needed may still be running; it is destroyed after
+// its run has ended, when another set changes.
 #include "start_sets.hpp"
 
 #include "api/context.hpp"
@@ -28,8 +28,8 @@ struct left_plan {
     commtask_t run;
 };
 struct book {
-    /// Guards the lifetime of the sets, each request's set, and the rest. No thread calls MPI while
-    /// it holds it.
+    /// Guards the lifetime of the sets, each request's set, and the rest. Never locked during an
+    /// MPI call.
     std::mutex mutex;
     std::vector<left_plan> left;
 };
@@ -38,7 +38,7 @@ book& all() {
     return *made;
 }
 
-/// The members of the set belong to no set from now on. The caller holds the mutex.
+/// From here on the members belong to no set. The caller has locked the mutex.
 void dissolve(start_set* set) {
     const std::unique_ptr<start_set> dissolved{set};
     for (persistent* const member : set->members) member->set = nullptr;
@@ -129,7 +129,7 @@ void remember(std::span<const MPI_Request> requests) {
     return true;
 }
 
-/// The program has seen every member end; the run's own end comes right after.
+/// The program has seen every member end; the run's own end follows immediately.
 void wait_for_last_run(start_set& set) {
     if (set.run == COMMTASK_NULL) return;
     wait_for_tasks([&] { return has_ended(set.run); });

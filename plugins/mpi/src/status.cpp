@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statuses are copied from the memory where the transport keeps the statuses that MPI wrote. A task
-// that was canceled before MPI saw it has none: it gets the empty status, marked as canceled.
+// Statuses are copied from the memory where the transport stores MPI's statuses. A task that was
+// canceled before its start has none: it gets the empty status, marked as canceled.
 #include "status.hpp"
 
 #include "api/context.hpp"
@@ -14,8 +14,7 @@
 namespace commtask::interposer {
 
 void write_status(const detail::task& ended, MPI_Status* status) noexcept {
-    if (status == MPI_STATUS_IGNORE || status == nullptr)
-        return; // null is an error in MPI, but no reason to crash here
+    if (status == MPI_STATUS_IGNORE || status == nullptr) return; // null is an error in MPI, but must not crash here
     const int error_of_program = status->MPI_ERROR;
     const bool is_canceled = ended.life.state() == detail::task_state::canceled;
     const bool was_seen = ended.run.now == detail::phase::ended;

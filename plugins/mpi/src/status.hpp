@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a task ended, in MPI's terms: a status that MPI itself filled, and an error that goes to the
-// program's handler on the waiting thread. As in MPI, the field MPI_ERROR keeps the program's value
-// unless several requests were waited for at once and one of them failed.
+// The result of a task in MPI's terms: a status that MPI itself filled, and an error that is passed
+// to the program's handler on the waiting thread. As in MPI, the field MPI_ERROR keeps the
+// program's value unless several requests were waited for at once and one of them failed.
 #pragma once
 
 #include "core/lane.hpp"
@@ -35,9 +35,9 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
     return ended.life.state() == detail::task_state::failed ? ended.result.error : MPI_SUCCESS;
 }
 
-/// The object whose handler gets the task's error.
+/// The object whose handler is called for the task's error.
 [[nodiscard]] error_owner owner_of(const detail::task& ended) noexcept;
-/// The same for a call that takes several requests, or only queries one: MPICH then uses no
+/// Like owner_of() for a call that takes several requests, or only queries one: MPICH then uses no
 /// request's communicator.
 [[nodiscard]] inline error_owner owner_of_one_of_several(const detail::task& ended) noexcept {
     const error_owner owner = owner_of(ended);

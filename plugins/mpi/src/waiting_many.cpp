@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays of requests. MPI's functions get all native requests of an array in one piece, so that MPI
+// Arrays of requests. MPI's functions get all native requests of an array together, so that MPI
 // fills statuses, calls handlers and decides the results for inactive and null requests. An array
-// without tasks goes to MPI as it is.
+// without tasks goes to MPI unchanged.
 #include "own.hpp"
 #include "polled.hpp"
 #include "requests.hpp"
@@ -167,7 +167,7 @@ private:
     return MPI_ERR_IN_STATUS;
 }
 
-/// How far poll_once() must go through an array.
+/// How far poll_once() must search an array.
 enum class until : std::uint8_t { all_polled, one_is_open, one_has_ended };
 
 /// For poll_once(): the tasks of an array that have not ended.
@@ -235,7 +235,8 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     }
     std::vector<MPI_Status> statuses_of_natives = statuses_for_natives(all, status_array{statuses});
     int code = MPI_SUCCESS;
-    if (all.has_natives()) { // first, since only MPI knows them; the lanes make progress meanwhile
+    // first, since only MPI knows them; the lanes make progress at the same time
+    if (all.has_natives()) {
         code = wait_for_natives(static_cast<int>(all.natives().size()), all.natives().data(),
                                 status_array{statuses_of_natives.data()});
     }
@@ -246,7 +247,7 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
 namespace {
 
 /// Advances the native requests and completes none.
-/// @param failed  the index of a request that has failed and is null now; else count()
+/// @param failed  the index of a request that has failed and is null now; otherwise count()
 /// @return whether all polled requests are complete
 [[nodiscard]] bool test_natives(batch& all, const polled::among& which, MPI_Status& status, int& failed) {
     std::vector<MPI_Request>& natives = all.natives();
@@ -309,7 +310,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
 namespace {
 
 /// One poll of an array with tasks, for MPI_Waitany and MPI_Testany.
-/// @return whether a request was found: `index` and `code` say which and how
+/// @return whether a request was found; `index` and `code` have its index and result
 [[nodiscard]] bool find_ended(batch& all, int* index, MPI_Status* status, int& code, error_owner& owner,
                               bool& must_raise) {
     const int ended = all.first_ended();
@@ -458,7 +459,7 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
         poll_once([&] { return all.have_all_ended(); },
-                  tasks_of(all, until::all_polled)); // requests that ended with it
+                  tasks_of(all, until::all_polled)); // finds requests that ended with the first
         return collect_some(all, n_ended, indices, statuses);
     }
     poll_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_polled));

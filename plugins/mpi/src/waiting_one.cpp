@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One request: wait, test, query, cancel, free. Native requests are tested repeatedly instead of
-// waited for, so that another thread can complete a generalized request meanwhile.
+// waited for, so that another thread can complete a generalized request concurrently.
 #include "core/operation_traits.hpp"
 #include "own.hpp"
 #include "polled.hpp"
@@ -76,8 +76,7 @@ int own_MPI_Cancel(MPI_Request* request) {
         if (of.task != COMMTASK_NULL && has_ended(of.task)) return MPI_SUCCESS;
         return commtask_real_MPI_Cancel(request);
     }
-    // MPI's guarantee is about an operation that it has: an operation that is posted and not issued
-    // is issued first.
+    // MPI's guarantee is about started operations, so a posted operation is issued first.
     const progress_section issues_posted;
     commtask_cancel(of.task);
     if (has_lock(active_lanes())) of.task->queue->served_by->engine.take_in_and_start();
