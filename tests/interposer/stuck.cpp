@@ -58,7 +58,7 @@ void exchange() {
 
 void finalize(bool is_abandoned = true) {
     const int code = commtask_finalize();
-    if (is_abandoned) say("code %d: %d", code, std::strstr(commtask_last_error(), "does not come back") != nullptr);
+    if (is_abandoned) say("code %d: %d", code, std::strstr(commtask_last_error(), "does not return") != nullptr);
     EXPECT(code == (is_abandoned ? COMMTASK_ERR_UNFINISHED : COMMTASK_OK) && commtask_is_initialized() == 0);
 }
 

@@ -110,7 +110,7 @@ TEST_F(HoldErrors, WrongArgumentsAreNamed) {
     EXPECT_EQ(codes.size(), 3U);
     EXPECT_NE(sentences.find("the operation is null"), std::string::npos) << sentences;
     EXPECT_NE(sentences.find("COMMTASK_STATUS_INIT"), std::string::npos) << sentences;
-    EXPECT_NE(sentences.find("the list of requests is null"), std::string::npos) << sentences;
+    EXPECT_NE(sentences.find("requests is null"), std::string::npos) << sentences;
 }
 
 TEST_F(HoldErrors, ACallbackOutsideOfTasksHasNothingToHold) {

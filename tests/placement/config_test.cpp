@@ -145,7 +145,7 @@ TEST(Config, TakesAnOldNameAndWarnsWithTheNewOne) {
     ASSERT_THAT(problems, SizeIs(1));
     EXPECT_TRUE(problems[0].is_warning);
     EXPECT_EQ(problems[0].sentence,
-              "COMMTASK_NAP_MAX_US is called COMMTASK_WAIT_MAX_US now; the old name will go with the next version.");
+              "COMMTASK_NAP_MAX_US is called COMMTASK_WAIT_MAX_US now; the next version will not accept the old name.");
 }
 
 TEST(Config, TakesTheNewNameWhereBothAreSet) {

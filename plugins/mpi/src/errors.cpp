@@ -80,7 +80,8 @@ void end_from_inside(MPI_Comm comm, int code) {
         mine.fatal_code = code;
         return;
     }
-    detail::say("an MPI call of the program failed with error code %d, and its communicator's errors are fatal", code);
+    detail::say("an MPI call of the program failed with error code %d, and its communicator has MPI_ERRORS_ARE_FATAL",
+                code);
     // lint-allow(ending): the program asked for its end when it left MPI_ERRORS_ARE_FATAL in place.
     std::abort();
 }

@@ -175,9 +175,8 @@ void warn_if_bypassed(void* handle, const char* file) noexcept {
     if (mpis == nullptr || handle == mpis) return; // its functions are looked up by name
     if (object_of(lookups::find(handle, "MPI_Init")) != mpis || bypassed.exchange(true)) return;
     if (current.state.load() == workers::none || current.has_thread_multiple) return;
-    detail::say("warning: %s was opened with RTLD_DEEPBIND: its MPI calls pass commtask-run by and may disturb the "
-                "worker; open it "
-                "before MPI_Init, ask for MPI_THREAD_MULTIPLE, or leave RTLD_DEEPBIND out",
+    detail::say("warning: %s was opened with RTLD_DEEPBIND: its MPI calls bypass commtask-run and may disturb the "
+                "worker; open it before MPI_Init, request MPI_THREAD_MULTIPLE, or omit RTLD_DEEPBIND",
                 file);
 }
 

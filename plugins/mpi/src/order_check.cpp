@@ -73,7 +73,7 @@ void initialize() {
     const char* const text = std::getenv("COMMTASK_MPI_CHECK");
     is_on = text != nullptr && std::string_view{text} == "1";
     if (text != nullptr && !is_on && std::string_view{text} != "0") {
-        detail::say("warning: COMMTASK_MPI_CHECK is '%s': 0 or 1 would be right; nothing is checked", text);
+        detail::say("warning: COMMTASK_MPI_CHECK is '%s', and must be 0 or 1; nothing is checked", text);
     }
 }
 

@@ -48,13 +48,13 @@ void abandon_workers() {
     case detail::context::drained::completely: return COMMTASK_OK;
     case detail::context::drained::by_force:
         return detail::refuse(COMMTASK_ERR_UNFINISHED,
-                              "some tasks could not complete and were given up; stderr has the list");
+                              "some tasks could not complete and were abandoned; stderr has the list");
     case detail::context::drained::not_at_all: break;
     }
     abandon_workers();
-    return detail::refuse(COMMTASK_ERR_UNFINISHED,
-                          "the worker is inside a call of the program's that does not come back; "
-                          "what is unfinished stays so");
+    return detail::refuse(
+        COMMTASK_ERR_UNFINISHED,
+        "the worker is inside a function of the program that does not return; incomplete tasks remain");
 }
 
 [[nodiscard]] bool is_mpi_over() {
@@ -68,8 +68,7 @@ void abandon_workers() {
     const int code = detail::guarded([&] { return detail::collect_settings(settings, config, false); });
     if (code != COMMTASK_OK) return code;
     if (detail::context::running() != nullptr) return COMMTASK_OK;
-    return detail::refuse(COMMTASK_ERR_UNFINISHED,
-                          "the worker of commtask-run is still inside a call that did not come back before");
+    return detail::refuse(COMMTASK_ERR_UNFINISHED, "the worker of commtask-run is inside a call that has not returned");
 }
 
 /// Collective, like the runtime's own start: all ranks begin their use together, or none does.
@@ -125,7 +124,7 @@ bool workers_respond() {
 
 void end_runtime() {
     if (detail::context::current() != nullptr) {
-        detail::say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
+        detail::say("warning: MPI_Finalize was called before commtask_finalize; finalizing commtask now");
         static_cast<void>(end_programs_use());
     }
     is_ours = false;

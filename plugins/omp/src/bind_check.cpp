@@ -40,8 +40,8 @@ std::string find_objection() {
     }
     const Dl_info reached = object_of(dlsym(RTLD_DEFAULT, "__kmpc_omp_task_alloc"));
     if (reached.dli_fbase != object_of(inside_of_binder).dli_fbase) {
-        return std::string("libcommtask-omp-bind stands behind ") + reached.dli_fname +
-               ", so that no task comes to it: name it first on the line that links the program, or run with "
+        return std::string("libcommtask-omp-bind comes after ") + reached.dli_fname +
+               " in symbol lookup, so it sees no task: put it first on the link line of the program, or run with "
                "LD_PRELOAD=libcommtask-omp-bind.so";
     }
     if (dlsym(RTLD_DEFAULT, witness_of_release) == nullptr) {

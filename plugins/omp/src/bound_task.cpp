@@ -102,9 +102,8 @@ int refuse(const commtask_op& operation, const commtask_omp_options& options) no
     if (omp_in_explicit_task() != 0 && innermost_task() == nullptr) {
         return report_refusal(
             COMMTASK_ERR_RUNTIME, &operation, options,
-            "its task was not created through libcommtask-omp-bind, so that its end cannot be put off: "
-            "the code that created it reaches libomp past that library, e.g. since it was loaded "
-            "with a libomp of its own");
+            "its task was not created through libcommtask-omp-bind, so its completion cannot be delayed: the code that "
+            "created it bypasses that library, for example because it was loaded with its own libomp");
     }
     if (!is_current(innermost_task()) && commtask_in_progress_call() != 0) {
         return report_refusal(COMMTASK_ERR_WORKER_THREAD, &operation, options,
@@ -167,8 +166,7 @@ int commtask_omp_bind_operation(const commtask_op* operation, const commtask_omp
 int commtask_omp_bind_requests(size_t n_requests, MPI_Request* requests) noexcept {
     const commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
     if (requests == nullptr && n_requests > 0) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, options,
-                              "the list of requests is null and its length is not zero");
+        return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, options, "requests is null, and n_requests is not 0");
     }
     MPI_Request none = MPI_REQUEST_NULL;
     if (const int code = refuse(commtask_op_attach(&none, MPI_COMM_WORLD), options); code != COMMTASK_OK) {

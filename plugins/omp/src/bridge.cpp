@@ -193,7 +193,7 @@ const char* why_refused(const commtask_op& operation, int code) noexcept {
     if (now == COMMTASK_OK && place.number != 0) {
         (void)commtask_ticket_drop(operation.comm, place);
     }
-    return "its place in program order was refused when its task was created, for a reason that has passed since";
+    return "its ticket was refused when its task was created, for a reason that no longer exists";
 }
 
 /// Calls start() with a caller's arguments, which are checked; the outstanding count includes the

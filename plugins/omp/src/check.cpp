@@ -51,13 +51,12 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
         commtask_describe_operation(&first->operation, first->where.file, first->where.line, name, sizeof name);
     }
     char message[1024];
-    std::snprintf(
-        message, sizeof message,
-        "commtask: an explicit task ended before %u communication task%s that it created (the first of all: %s), "
-        "and no taskgroup is around: barriers and the end of the parallel region do not wait for such tasks, "
-        "and their completion then touches a team that is gone. Put a taskgroup around the graph, or a "
-        "taskwait at the end of the task that creates them.",
-        n_unfinished, n_unfinished == 1 ? "" : "s", name);
+    std::snprintf(message, sizeof message,
+                  "commtask: an explicit task ended before %u communication task%s that it created (the first of all: "
+                  "%s), and no taskgroup encloses them: barriers and the end of the parallel region do not wait for "
+                  "such tasks, and their completion may then access a team that no longer exists. Put a taskgroup "
+                  "around the graph, or a taskwait at the end of the task that creates them.",
+                  n_unfinished, n_unfinished == 1 ? "" : "s", name);
     report_not_waited_for(first != nullptr ? first->operation.kind : 0U, message);
 }
 
@@ -121,10 +120,8 @@ const char* note_start_watched(posted_operation posted) noexcept {
         return nullptr;
     }
     if (record->is_undeferred) {
-        return "its task is undeferred, by an if clause that is false: libomp goes on without waiting for its event "
-               "and "
-               "drops its out-dependences, so its dependents would run too early; take the if clause away, or use "
-               "COMM_TASK";
+        return "its task is undeferred, by an if clause that is false: libomp does not wait for its event and drops "
+               "its out-dependences, so its dependents would run too early; remove the if clause, or use COMM_TASK";
     }
     records::begin_communication(*record, posted);
     return nullptr;

@@ -99,7 +99,7 @@ const char* objection_to(const commtask_omp_options& options) noexcept {
         return "its flags have unknown bits: they may be COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE";
     }
     if (flags == known_flags) {
-        return "it is to be ordered and unordered: say one of them";
+        return "its flags have both COMMTASK_ORDERED and COMMTASK_UNORDERED: set at most one of them";
     }
     if (options.status != nullptr && options.status->struct_size < offsetof(commtask_status, mpi)) {
         return "the size of its status is not set: start from COMMTASK_STATUS_INIT";

@@ -33,8 +33,8 @@ std::string find_objection() {
         if (theirs.dli_fname != nullptr && theirs.dli_fbase != ours.dli_fbase) {
             return std::string("two OpenMP runtimes are in this process: ") + theirs.dli_fname + " serves " + entry +
                    ", but communication tasks need " + (ours.dli_fname != nullptr ? ours.dli_fname : "libomp") +
-                   "; link -lomp in front of libgomp, e.g. with the flags of `pkg-config --libs commtask-omp`, or run "
-                   "with LD_PRELOAD=libomp.so.5";
+                   "; link -lomp before libgomp, for example with the flags of `pkg-config --libs commtask-omp`, or "
+                   "run with LD_PRELOAD=libomp.so.5";
         }
     }
     return {};

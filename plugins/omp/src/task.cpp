@@ -155,7 +155,7 @@ int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options*
     }
     if ((n_in > 0 && in == nullptr) || (n_out > 0 && out == nullptr) || (n_inout > 0 && inout == nullptr)) {
         return report_refusal(COMMTASK_ERR_ARGUMENT, operation, given,
-                              "a list of addresses is null and its length is not zero");
+                              "a list of addresses is null, and its length is not 0");
     }
     depend_list depends;
     if (!depends.reserve(n_in + n_out + n_inout)) {

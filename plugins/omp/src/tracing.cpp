@@ -245,7 +245,7 @@ void warn_if_shut_out() noexcept {
     if (!is_shut_out || commtask_trace_is_on() == 0 || was_said.exchange(true)) {
         return;
     }
-    commtask_say("warning: the trace has no tasks of OpenMP's: OpenMP has another tool in this process (look at "
+    commtask_say("warning: the trace has no OpenMP tasks: OpenMP has another tool in this process (look at "
                  "LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
 }
 

@@ -34,11 +34,12 @@ int collective_agree(MPI_Comm comm, int mine, const char* name, int my_code) noe
     if (code != COMMTASK_OK) return code;
     if (my_code != COMMTASK_OK) return my_code;
     if (lowest[0] != COMMTASK_OK) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "another rank of comm was refused, and says why");
+        return refuse(COMMTASK_ERR_ARGUMENT, "another rank of comm refused the call; its error message has the reason");
     }
     if (lowest[1] == -lowest[2]) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "%s is %d here, and from %d to %d among the ranks of comm", name, mine,
-                  lowest[1], -lowest[2]);
+    return refuse(COMMTASK_ERR_ARGUMENT,
+                  "%s is %d on this rank, and from %d to %d on the ranks of comm: it must be the same on all ranks",
+                  name, mine, lowest[1], -lowest[2]);
 }
 
 int collective_duplicate(context& runtime, MPI_Comm comm, int count, std::vector<MPI_Comm>& made) {

@@ -127,7 +127,7 @@ void context::start_announcing() {
         ringers_[lane].announce_by(std::make_unique<announcements>(start_.announcing_comm, start_.number, far_places_,
                                                                    listens ? bells_.get() : nullptr));
     }
-    if (settings_.verbose >= 2 && bells_ && bells_->am_leader()) say("hears of messages from other nodes for its node");
+    if (settings_.verbose >= 2 && bells_ && bells_->am_leader()) say("receives announcements of messages for its node");
 }
 
 void context::tell_of_start() {
@@ -280,7 +280,7 @@ void context::hook_mpi_finalize() noexcept {
         auto* const mine = static_cast<context*>(self);
         if (context::running() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
         mine->finalize_keyval_ = MPI_KEYVAL_INVALID;
-        say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
+        say("warning: MPI_Finalize was called before commtask_finalize; finalizing commtask now");
         commtask_finalize();
         return MPI_SUCCESS;
     };
@@ -310,7 +310,7 @@ void context::print_stats(drained how) noexcept {
     try {
         std::fputs(stats_table(how).c_str(), stderr);
     } catch (const std::bad_alloc&) {
-        say("there is no memory to gather the statistics");
+        say("no memory to gather the statistics");
     }
 }
 
@@ -348,9 +348,9 @@ void context::end_trace(drained how) noexcept {
     trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::gave_up);
     const trace_file& file = *start_.trace;
     if (settings_.verbose >= 1 && file.n_lost() > 0) {
-        say("warning: the trace has no room for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
+        say("warning: the trace has no space for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
             settings_.trace_keep == kept_records::oldest ? "the last ones" : "the first ones of its threads",
-            file.is_disk_full() ? "the disk of COMMTASK_TRACE is full" : "COMMTASK_TRACE_MB gives it more");
+            file.is_disk_full() ? "the disk of COMMTASK_TRACE is full" : "a larger COMMTASK_TRACE_MB gives it more");
     }
     if (settings_.verbose >= 2) {
         say("the trace is in %s%s", file.path().c_str(),

@@ -158,7 +158,7 @@ bool context::abandon_tasks(const abandoned_tasks& of) noexcept {
     if (lanes_.could_still_move(of.whose)) return false;
     close();                    // a task that a callback posts from here on would never end
     for (lane& each : lanes_) { // print all lists first: they name predecessors on other lanes
-        if (of.verbose >= 1) each.incomplete.print("given up by commtask_finalize", of.listed);
+        if (of.verbose >= 1) each.incomplete.print("abandoned by commtask_finalize", of.listed);
     }
     for (lane& each : lanes_) each.ending.give_up(of.whose);
     has_abandoned_tasks_ = true;
@@ -198,8 +198,7 @@ context::drained context::abandon(std::uint64_t limit_ns, progress_watch& passes
         if (verbose < 1 || !is_stuck) continue;
         const int kind = each.engine.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback" : operation_of(kind).name;
-        say("unfinished tasks are left as they are by commtask_finalize: %s is inside one call (%.*s) that does "
-            "not come back",
+        say("incomplete tasks are abandoned by commtask_finalize: %s is inside one call (%.*s) that does not return",
             each.worker_text().data(), static_cast<int>(what.size()), what.data());
     }
     end_trace(drained::not_at_all);

@@ -233,7 +233,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 
 [[nodiscard]] std::string cancel_text(const task& which, task_state how) {
     return std::string{rank_text()} + which.queue->served_by->engine.below().describe(which) + ", was canceled" +
-           (how == task_state::given_up ? ": commtask_finalize gave it up" : "");
+           (how == task_state::given_up ? ": commtask_finalize abandoned it" : "");
 }
 
 [[nodiscard]] std::string comm_text(const commtask_op& op, context* runtime, bool may_ask_mpi) {

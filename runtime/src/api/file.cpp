@@ -71,7 +71,7 @@ namespace {
     commtask_t task = COMMTASK_NULL;
     code = commtask_post(&together, nullptr, &task);
     if (code == COMMTASK_OK) code = commtask_wait(&task, nullptr);
-    if (code == COMMTASK_FAILED) return refuse(code, "the ranks of the file could not meet on comm");
+    if (code == COMMTASK_FAILED) return refuse(code, "the barrier on comm failed");
     if (code != COMMTASK_OK) return code;
     int mpi_code = MPI_SUCCESS;
     code = run_in_progress_call([&] { mpi_code = MPI_File_close(&file); });
@@ -87,7 +87,7 @@ using namespace commtask::detail;
 int commtask_file_close(MPI_File* file, MPI_Comm comm) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
-    if (file == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "file is null: the address of an MPI_File is meant");
+    if (file == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "file is null: it must be the address of an MPI_File");
     if (*file == MPI_FILE_NULL) return refuse(COMMTASK_ERR_FILE, "file is MPI_FILE_NULL: it was closed already");
     if (comm == MPI_COMM_NULL) return refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
     if (!may_wait()) {

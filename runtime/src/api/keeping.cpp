@@ -20,7 +20,7 @@ namespace commtask::detail {
 int keep_arguments(context& runtime, task& made) noexcept {
     const std::size_t n_types = kept_handles::count_types(made.op, *made.queue);
     if (!keep_lists(made, n_types, runtime.settings().check != 0)) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the lists of an operation");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the lists of an operation");
     }
     made.n_kept_types = static_cast<std::uint32_t>(n_types);
     if (runtime.may_call_mpi()) {

@@ -23,8 +23,8 @@ namespace {
     if (comms == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "comms is null");
     if (n_comms >= 1 && n_comms <= n_lanes_of(runtime)) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT,
-                  "n_comms is %d, and must be from 1 to the number of lanes, which is %d: set by COMMTASK_LANES",
-                  n_comms, n_lanes_of(runtime));
+                  "n_comms is %d, and must be from 1 to %d, the number of lanes (COMMTASK_LANES)", n_comms,
+                  n_lanes_of(runtime));
 }
 
 [[nodiscard]] int set_lane(context& runtime, MPI_Comm comm, int lane) noexcept {
@@ -46,7 +46,7 @@ namespace {
         if (code == COMMTASK_OK) std::ranges::copy(made, comms);
         return code;
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a list of %d communicators", n_comms);
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a list of %d communicators", n_comms);
     }
 }
 

@@ -231,9 +231,8 @@ void commtask_listener_s::take_back(slot& free) noexcept {
     }
     push_returned(free);
     if (code != COMMTASK_ERR_NO_MEMORY || std::exchange(has_warned_, true)) return;
-    say("no memory for the next receive of a message in tag %d: its slot takes part again when another message comes "
-        "or is given back, "
-        "and if it was the listener's only one, never",
+    say("no memory for the listener's next receive with tag %d: its slot is posted again when another message arrives "
+        "or is released; if it was the only slot, never",
         tag_);
 }
 
@@ -300,7 +299,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     }
     if (n_slots == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_slots is 0, and must be at least 1");
     if (max_bytes > static_cast<std::size_t>(std::numeric_limits<MPI_Count>::max())) {
-        return refuse(COMMTASK_ERR_COUNT, "max_bytes is %zu, which no message has", max_bytes);
+        return refuse(COMMTASK_ERR_COUNT, "max_bytes is %zu, and must fit into MPI_Count", max_bytes);
     }
     if (!may_wait()) return refuse_to_wait();
     const pause_recording scope;
@@ -322,8 +321,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
         // Refused below: memory is exhausted, or the size is too large.
     } catch (const std::exception&) {}
     if (made == nullptr || !runtime->listeners().add(*made)) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for %zu messages of %zu bytes", n_slots,
-                      max_bytes);
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  %zu messages of %zu bytes", n_slots, max_bytes);
     }
     *listener = made.get(); // the handler may read it
     struct control_task {
@@ -363,7 +361,7 @@ int commtask_unlisten(commtask_listener_t* listener) noexcept {
     if (!may_wait()) return refuse_to_wait();
     commtask_listener_s& ended = **listener;
     if (!runtime->listeners().remove(ended)) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "listener is of before commtask_finalize, or another thread ends it");
+        return refuse(COMMTASK_ERR_ARGUMENT, "listener ended in commtask_finalize, or another thread is ending it");
     }
     const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };
     if (const int code = wait_on_lane(ended, +close, &ended); code != COMMTASK_OK) {

@@ -91,13 +91,13 @@ void make_counters(partition_set& parts) {
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
     const plan_member& whole = plan->posted(member);
     if (!whole.partitions) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "member %zu (%s) is not in partitions", member,
+        return refuse(COMMTASK_ERR_ARGUMENT, "member %zu (%s) is not partitioned", member,
                       operation_of(whole.op.kind).name);
     }
     const auto most = static_cast<int>(whole.partitions->n_partitions);
     if (first >= 0 && count >= 0 && first <= most && count <= most - first) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "partitions %d to %lld are asked for, and member %zu has %d, counted from 0",
-                  first, static_cast<long long>(first) + count - 1, member, most);
+    return refuse(COMMTASK_ERR_ARGUMENT, "the partitions are %d to %lld, and member %zu has %d, counted from 0", first,
+                  static_cast<long long>(first) + count - 1, member, most);
 }
 
 } // namespace
@@ -106,7 +106,7 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     const commtask_op& op = whole.op;
     const int tag_upper_bound = context::current()->comms().tag_upper_bound();
     if (is_taken(into, op)) {
-        return refuse(COMMTASK_ERR_TAG, "the recording has a %s with this rank and tag already: take another tag",
+        return refuse(COMMTASK_ERR_TAG, "the recording has a %s with this rank and tag already: use another tag",
                       operation_of(op.kind).name);
     }
     type_layout layout;
@@ -115,7 +115,7 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     if (const int code = run_in_progress_call([&] { layout = ask_layout(side.type); }); code != COMMTASK_OK)
         return code;
     if (layout.mpi_code != MPI_SUCCESS) {
-        return refuse(COMMTASK_ERR_TYPE, "the datatype of a %s has no size: it was freed, or never made",
+        return refuse(COMMTASK_ERR_TYPE, "the datatype of a %s has no size: it is not a datatype, or was freed",
                       operation_of(op.kind).name);
     }
     auto parts = std::make_unique<partition_set>();
@@ -161,19 +161,19 @@ int commtask_plan_pready_range(commtask_plan_t plan, size_t member, int first, i
     if (const int code = check_partition(plan, member, first, count); code != COMMTASK_OK) return code;
     plan_member& whole = plan->posted(member);
     if (!whole.partitions->sends) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is a precv: its partitions come from the other side", member);
+        return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is a precv: only the sender marks partitions as ready",
+                      member);
     }
     if (plan->unended_of(whole) == nullptr || !plan->is_armed()) {
-        return refuse(COMMTASK_ERR_NO_MEMORY,
-                      "the system gave no memory for the plan's next run, which must be started first");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the plan's next run, which must be started first");
     }
     int n_before = 0;
     for (int partition = first; partition < first + count; ++partition) {
         if (!plan->fill_partition(whole, partition, release_to_its_lane)) ++n_before;
     }
-    return n_before == 0
-               ? COMMTASK_OK
-               : refuse(COMMTASK_ERR_ARGUMENT, "%d of the partitions were made ready before in this run", n_before);
+    return n_before == 0 ? COMMTASK_OK
+                         : refuse(COMMTASK_ERR_ARGUMENT, "%d of the partitions were marked as ready before in this run",
+                                  n_before);
 }
 
 int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) noexcept {

@@ -63,5 +63,5 @@ int commtask_resume(void) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (runtime->lanes().resume(pauser::program)) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "commtask_resume was called without a commtask_pause that it would undo");
+    return refuse(COMMTASK_ERR_ARGUMENT, "commtask_resume was called without a commtask_pause before it");
 }

@@ -85,9 +85,9 @@ int commtask_plan_on_member(commtask_plan_t plan, commtask_member_callback callb
 int commtask_plan_defer(commtask_plan_t plan, size_t member) noexcept {
     return change_member(plan, member, [&](plan_member& held) {
         if (held.partitions) {
-            return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is in partitions, %s", member,
-                          held.partitions->sends ? "each of which waits for commtask_plan_pready_range"
-                                                 : "and is received as it comes");
+            return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is partitioned, %s", member,
+                          held.partitions->sends ? "and each partition waits for commtask_plan_pready_range"
+                                                 : "and receives without commtask_plan_pready");
         }
         // relaxed: published with the plan.
         const bool was_held = held.is_held;
@@ -106,14 +106,14 @@ int commtask_plan_pready(commtask_plan_t plan, size_t member) noexcept {
     plan_member& held = plan->posted(member);
     task* const waiting = plan->unended_of(held);
     if (waiting == nullptr) {
-        return refuse(COMMTASK_ERR_NO_MEMORY,
-                      "the system gave no memory for the plan's next run, which must be started first");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the plan's next run, which must be started first");
     }
     const graph::ready_answer answer = graph::make_ready(*waiting);
     if (answer.waits_for_none) held.queue->served_by->released(*waiting);
     if (answer.was_held) return COMMTASK_OK;
     return held.is_held
-               ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was made ready before in this run, or canceled", member)
+               ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was marked as ready before in this run, or was canceled",
+                        member)
                : refuse(COMMTASK_ERR_ARGUMENT, "member %zu is not deferred: call commtask_plan_defer first", member);
 }
 

@@ -18,8 +18,9 @@ namespace {
     if (start.result == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is null");
     if (options == nullptr) return COMMTASK_OK;
     if ((options->flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) != 0 || ticket_of(options) != nullptr) {
-        return refuse(COMMTASK_ERR_ARGUMENT,
-                      "options ask for an order, and a plan's members were recorded with theirs");
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "options->flags has an order: the members of a plan have the orders with which they were recorded");
     }
     return check_options(*options, operation_of(start.kind), queue);
 }
@@ -30,8 +31,7 @@ namespace {
     case plan::start_answer::is_running: return refuse_running(started);
     case plan::start_answer::comm_is_gone:
         return refuse(COMMTASK_ERR_COMM, "a communicator of the plan was freed since the plan was recorded");
-    case plan::start_answer::no_memory:
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the plan's next run");
+    case plan::start_answer::no_memory: return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the plan's next run");
     case plan::start_answer::done: break;
     }
     return COMMTASK_OK;
@@ -46,8 +46,7 @@ int start_plan(context& runtime, const commtask_op& start, const commtask_option
     int code = COMMTASK_OK;
     // An empty plan has no queue.
     comm_queue* const home = started != nullptr ? started->home() : nullptr;
-    comm_queue* const queue =
-        // Registered with the runtime.
+    comm_queue* const queue = // registered with the runtime
         home != nullptr ? home : runtime.queue_of(MPI_COMM_SELF, code);
     if (queue == nullptr) return code;
     if (code = check_start(start, options, *queue); code != COMMTASK_OK) return code;

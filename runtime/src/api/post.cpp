@@ -41,7 +41,7 @@ namespace {
 /// The fast path: operations that need none of the other steps.
 [[nodiscard]] int post_plain(const commtask_op& op, comm_queue& queue, commtask_t* task_out) noexcept {
     task* const slot = task_pool::acquire();
-    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
+    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a task");
     const std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
     if (task_out == nullptr) {
         slot->begin_operation(op, queue, flags, 1);
@@ -109,8 +109,7 @@ int check_post(context& runtime, const commtask_op& op, const commtask_options* 
 
 int refuse_single_partitions(const operation_traits& operation) noexcept {
     return refuse(COMMTASK_ERR_ARGUMENT,
-                  "%s goes as its plan says when partitions are ready: record it between commtask_record_begin and "
-                  "commtask_record_end",
+                  "%s is allowed in plans only: record it between commtask_record_begin and commtask_record_end",
                   operation.name);
 }
 

@@ -49,10 +49,12 @@ int check_options(const commtask_options& options, const operation_traits& opera
         return refuse(COMMTASK_ERR_ARGUMENT, "options->flags has unknown bits: 0x%x", options.flags & ~public_flags);
     }
     if ((options.flags & COMMTASK_ORDERED) != 0 && (options.flags & COMMTASK_UNORDERED) != 0) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "options->flags asks for COMMTASK_ORDERED and COMMTASK_UNORDERED");
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options->flags has both COMMTASK_ORDERED and COMMTASK_UNORDERED: set at most one of them");
     }
     if ((options.n_after > 0 && options.after == nullptr) || (options.n_events > 0 && options.events == nullptr)) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "options->after or options->events is null and its number is not 0");
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options->after or options->events is null, and n_after or n_events is not 0");
     }
     if (options.status != nullptr && options.status->struct_size == 0) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->status->struct_size is 0: start from COMMTASK_STATUS_INIT");

@@ -33,7 +33,8 @@ namespace {
         return COMMTASK_OK;
     }
     if (starts_plan(op)) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the turns of its members when it is started, none before");
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "a plan takes the turns of its members when it is started, so it needs no ticket");
     }
     int code = give_channel(*runtime, op);
     if (code != COMMTASK_OK) return code;
@@ -74,8 +75,7 @@ namespace {
 
 int check_ticket(const commtask_ticket& ticket, const comm_queue& queue) noexcept {
     if (ticket.queue == queue.number) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "ticket was taken for another communicator than %s, or by nobody",
-                  queue.name.c_str());
+    return refuse(COMMTASK_ERR_ARGUMENT, "ticket is not a ticket of %s", queue.name.c_str());
 }
 
 int post_in_order(posting& made) noexcept {
@@ -126,7 +126,7 @@ int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (ticket.number == 0 || ticket.class_ > static_cast<std::uint32_t>(order_class::collectives)) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "ticket is not one that commtask_ticket_take gave");
+        return refuse(COMMTASK_ERR_ARGUMENT, "ticket was not returned by commtask_ticket_take");
     }
     int code = COMMTASK_OK;
     // The caller of a window's ticket does not know the window's communicator.

@@ -31,7 +31,7 @@ namespace {
     if (group_of(op) == MPI_GROUP_NULL) return COMMTASK_OK;
     try {
         if (!read_ranks_in(window.channel, group_of(op), ranks))
-            return refuse(COMMTASK_ERR_ARGUMENT, "group is none that MPI knows");
+            return refuse(COMMTASK_ERR_ARGUMENT, "group is not a group, or was freed");
         const auto outsider = std::ranges::find(ranks, MPI_UNDEFINED);
         if (outsider != ranks.end()) {
             return refuse(COMMTASK_ERR_RANK, "rank %d of group is not a rank of %s",
@@ -39,7 +39,7 @@ namespace {
         }
         return COMMTASK_OK;
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to look at the group");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for the ranks of group");
     }
 }
 
@@ -73,7 +73,7 @@ template <typename Enter>
 int refuse_unregistered() noexcept {
     return refuse(
         COMMTASK_ERR_WINDOW,
-        "window is not registered, or was freed: commtask_win_register or commtask_win_register_epochs comes first");
+        "window is not registered, or was freed: call commtask_win_register or commtask_win_register_epochs first");
 }
 
 int give_channel(context& runtime, commtask_op& op) noexcept {
@@ -88,8 +88,8 @@ int check_order(context& runtime, const commtask_op& op) noexcept {
     const auto window = window_in(runtime, op);
     if (window == nullptr || !window->epochs) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT,
-                  "operations on %s come in the order in which they are posted, as its epochs do: there are no plans, "
-                  "no COMMTASK_TRY and no COMMTASK_UNORDERED for them",
+                  "operations on %s run in the order in which they are posted, as its epochs do: plans, COMMTASK_TRY "
+                  "and COMMTASK_UNORDERED are not allowed",
                   window->name.c_str());
 }
 
@@ -108,7 +108,7 @@ int take_place(context& runtime, const commtask_op& op, std::uint32_t flags, con
         });
     }
     static_cast<void>(take());
-    return has_memory ? COMMTASK_OK : refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a ticket");
+    return has_memory ? COMMTASK_OK : refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a ticket");
 }
 
 void settle_place(context& runtime, MPI_Comm channel, std::uint64_t number, bool is_posted) noexcept {

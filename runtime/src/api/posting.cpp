@@ -42,13 +42,13 @@ posting::~posting() {
 int posting::begin() noexcept {
     slot_ = task_pool::acquire();
     if (slot_ != nullptr && graph::make_room_for_edges(*slot_, n_predecessors_)) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
+    return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a task");
 }
 
 int posting::make_turn(std::uint32_t flags_of_turn) noexcept {
     if (n_predecessors_ == 0 && !queue.order.has_open()) return COMMTASK_OK;
     its_turn_ = queue.order.make(op, flags_of_turn, source_of(options));
-    if (its_turn_ == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task's turn");
+    if (its_turn_ == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a task's turn");
     if (!its_turn_->has_channels()) unmake_turn();
     return COMMTASK_OK;
 }

@@ -159,7 +159,7 @@ int commtask_plan_is_checked(void) noexcept {
 
 int commtask_record_check(commtask_plan_t plan) noexcept {
     if (!is_recording()) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "this thread is not recording: commtask_record_begin comes first");
+        return refuse(COMMTASK_ERR_ARGUMENT, "this thread is not recording: call commtask_record_begin first");
     }
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
     // No comparison is possible. The recording ends, as after any difference.
@@ -186,6 +186,6 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
     if (noted != COMMTASK_OK) return noted; // the recording continues
     if (const int code = commtask_record_end(nullptr); code != COMMTASK_OK) return code;
     if (found.empty()) return COMMTASK_OK;
-    if (runtime->settings().verbose >= 1) say("the program would post something else than its plan: %s", found.c_str());
-    return refuse(COMMTASK_ERR_ARGUMENT, "the program would post something else than its plan: %s", found.c_str());
+    if (runtime->settings().verbose >= 1) say("the program's posts differ from the plan: %s", found.c_str());
+    return refuse(COMMTASK_ERR_ARGUMENT, "the program's posts differ from the plan: %s", found.c_str());
 }

@@ -17,12 +17,13 @@ namespace {
 
 [[nodiscard]] int refuse_comm(int mpi_code) noexcept {
     if (mpi_code == MPI_ERR_NO_MEM) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory, or no thread, for a new communicator");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory, or no thread, for a new communicator");
     }
     if (mpi_code == MPI_ERR_INFO_VALUE) {
-        return refuse(COMMTASK_ERR_ARGUMENT,
-                      "the info of comm has a " COMMTASK_LANE_KEY " that is no lane of this process: a number from 0, "
-                      "below COMMTASK_LANES, or thread, is meant");
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "the info of comm has a " COMMTASK_LANE_KEY
+            " that names no lane of this process: it must be a number from 0 to COMMTASK_LANES - 1, or thread");
     }
     const errors_return scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -46,8 +47,8 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code, int lane) noexcept 
     }
     if (detail::in_progress_call()) return add_in_progress_call(comms_, comm, lane, code);
     if (!detail::may_wait()) {
-        code = refuse(COMMTASK_ERR_WORKER_THREAD,
-                      "comm is new, and a function that MPI calls must not wait for the worker to see it");
+        code = refuse(COMMTASK_ERR_WORKER_THREAD, "comm is not registered, and a function that MPI calls must not wait "
+                                                  "for that: call commtask_comm_register first");
         return nullptr;
     }
     struct registration {
@@ -89,7 +90,7 @@ comm_queue* context::try_register_comm(MPI_Comm comm, int& code) noexcept {
         if (code != COMMTASK_OK) comms_.take_back(*question);
     }
     if (code == COMMTASK_OK || code == COMMTASK_AGAIN) {
-        code = refuse(COMMTASK_AGAIN, "comm is new to the worker, which has not looked at it yet");
+        code = refuse(COMMTASK_AGAIN, "comm is not registered yet: try again");
     }
     return nullptr;
 }

@@ -58,22 +58,21 @@ namespace {
 [[nodiscard]] int check_thread_level(int thread_level, std::int64_t n_lanes, bool announces) {
     if (thread_level >= MPI_THREAD_MULTIPLE) return COMMTASK_OK;
     if (announces) {
-        return refuse(
-            COMMTASK_ERR_THREAD_LEVEL,
-            "MPI was initialised with %s, and COMMTASK_NODE_ANNOUNCE_BYTES is set: a leader calls MPI for other "
-            "ranks, whatever its own is doing. Call MPI_Init_thread with MPI_THREAD_MULTIPLE, or leave it out",
-            thread_level_text(thread_level));
+        return refuse(COMMTASK_ERR_THREAD_LEVEL,
+                      "MPI was initialised with %s, and COMMTASK_NODE_ANNOUNCE_BYTES needs MPI_THREAD_MULTIPLE: "
+                      "request that in MPI_Init_thread, or unset COMMTASK_NODE_ANNOUNCE_BYTES",
+                      thread_level_text(thread_level));
     }
     if (n_lanes > 1) {
         return refuse(COMMTASK_ERR_THREAD_LEVEL,
-                      "MPI was initialised with %s, and COMMTASK_LANES is %d: the workers of several lanes call MPI at "
-                      "once. Call MPI_Init_thread with MPI_THREAD_MULTIPLE, or set COMMTASK_LANES=1",
+                      "MPI was initialised with %s, and COMMTASK_LANES=%d needs MPI_THREAD_MULTIPLE: request that in "
+                      "MPI_Init_thread, or set COMMTASK_LANES=1",
                       thread_level_text(thread_level), static_cast<int>(n_lanes));
     }
     if (thread_level >= MPI_THREAD_SERIALIZED) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_THREAD_LEVEL,
-                  "MPI was initialised with %s, and the worker is a thread of its own: call MPI_Init_thread with "
-                  "MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE if other threads call MPI themselves",
+                  "MPI was initialised with %s, and the worker is a further thread: request MPI_THREAD_SERIALIZED in "
+                  "MPI_Init_thread, or MPI_THREAD_MULTIPLE if other threads call MPI",
                   thread_level_text(thread_level));
 }
 
@@ -159,28 +158,26 @@ struct own_lanes {
 [[nodiscard]] int check_same(const agreement& agreed, const config& settings) {
     if (agreed.code != COMMTASK_OK) return agreed.code;
     if (!agreed.have_same_table) {
-        return refuse(COMMTASK_ERR_CONFIG,
-                      "COMMTASK_LANE_TABLE names a file with other contents on some ranks, or none: all "
-                      "ranks must have the same table, since both ends of a message choose its lane");
+        return refuse(COMMTASK_ERR_CONFIG, "COMMTASK_LANE_TABLE is not set, or its file has other contents, on some "
+                                           "ranks: all ranks must have the same table");
     }
     if (!agreed.has_same_doorbells) {
         return refuse(COMMTASK_ERR_CONFIG,
-                      "COMMTASK_NODE_DOORBELLS, here %s, COMMTASK_NODE_RANKS, here %d, or "
-                      "COMMTASK_NODE_ANNOUNCE_BYTES, here %d, is "
-                      "another one on another rank: all ranks must have the same",
+                      "COMMTASK_NODE_DOORBELLS (%s on this rank), COMMTASK_NODE_RANKS (%d) or "
+                      "COMMTASK_NODE_ANNOUNCE_BYTES (%d) differs on another rank: all ranks must have the same values",
                       value_text(settings, *find_config_field("COMMTASK_NODE_DOORBELLS")).c_str(),
                       static_cast<int>(settings.node_ranks), static_cast<int>(settings.node_announce_bytes));
     }
     if (settings.node_announce_bytes > 0 && settings.node_doorbells == doorbell_use::off) {
         return refuse(COMMTASK_ERR_CONFIG,
-                      "COMMTASK_NODE_ANNOUNCE_BYTES=%d needs bells, which announced messages ring: set "
-                      "COMMTASK_NODE_DOORBELLS=auto",
+                      "COMMTASK_NODE_ANNOUNCE_BYTES=%d needs doorbells: set COMMTASK_NODE_DOORBELLS=auto",
                       static_cast<int>(settings.node_announce_bytes));
     }
     if (agreed.fewest_lanes == agreed.most_lanes) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_CONFIG,
-                  "COMMTASK_LANES is %d on this rank, and from %d to %d among all: all ranks must have the same number",
-                  static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
+    return refuse(
+        COMMTASK_ERR_CONFIG,
+        "COMMTASK_LANES is %d on this rank, and from %d to %d on all ranks: all ranks must have the same number",
+        static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
 }
 
 /// Warns if the table was measured with another MPI. Another machine is no reason: a table of one
@@ -188,8 +185,8 @@ struct own_lanes {
 void warn_of_other_mpi(const std::string& measured_with) {
     const std::string here = mpi_at_run_time().text();
     if (measured_with.empty() || measured_with == here) return;
-    say("warning: COMMTASK_LANE_TABLE was measured with %s, and this is %s: what lanes bring may be something "
-        "else here; commtask-info --calibrate measures it anew",
+    say("warning: COMMTASK_LANE_TABLE was measured with %s, and this is %s, with which lanes may behave differently: "
+        "run commtask-info --calibrate with this MPI",
         measured_with.c_str(), here.c_str());
 }
 
@@ -206,9 +203,10 @@ void warn_of_other_mpi(const std::string& measured_with) {
     if (settings.lane_table.empty()) return COMMTASK_OK;
     lane_table_file found = read_lane_table(settings.lane_table);
     if (!found.why_not.empty()) {
-        return refuse(COMMTASK_ERR_CONFIG,
-                      "COMMTASK_LANE_TABLE=%s cannot be used: %s. A file that commtask-info --calibrate wrote is meant",
-                      settings.lane_table.c_str(), found.why_not.c_str());
+        return refuse(
+            COMMTASK_ERR_CONFIG,
+            "COMMTASK_LANE_TABLE=%s cannot be used: %s. It must be a file that commtask-info --calibrate wrote",
+            settings.lane_table.c_str(), found.why_not.c_str());
     }
     if (rank == 0 && settings.verbose >= 1) warn_of_other_mpi(found.mpi);
     mine.table_sum = found.sum;
@@ -392,7 +390,7 @@ start_outcome collective_start(const commtask_config* given) {
     if (!has_one_version) {
         const int refused =
             refuse(COMMTASK_ERR_CONFIG,
-                   "another rank runs another version of commtask than this one's, %d.%d.%d: all must have the same",
+                   "another rank runs another version of commtask than %d.%d.%d: all ranks must run the same version",
                    COMMTASK_VERSION_MAJOR, COMMTASK_VERSION_MINOR, COMMTASK_VERSION_PATCH);
         return {refused, rank == 0, settings.verbose};
     }
@@ -445,14 +443,14 @@ int commtask_runtime_finalize() noexcept {
     }
     const context::drained how = mine->drain();
     if (how == context::drained::not_at_all) {
-        return conclude_failures(refuse(
-            COMMTASK_ERR_UNFINISHED,
-            "the worker is inside a function of the program's that does not come back; incomplete tasks remain"));
+        return conclude_failures(
+            refuse(COMMTASK_ERR_UNFINISHED,
+                   "the worker is inside a function of the program that does not return; incomplete tasks remain"));
     }
     delete mine;
     if (how == context::drained::completely) return conclude_failures(COMMTASK_OK);
     return conclude_failures(
-        refuse(COMMTASK_ERR_UNFINISHED, "some tasks could not complete and were given up; stderr has the list"));
+        refuse(COMMTASK_ERR_UNFINISHED, "some tasks could not complete and were abandoned; stderr has the list"));
 }
 
 int commtask_get_info(commtask_info* info) noexcept {

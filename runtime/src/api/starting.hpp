@@ -31,9 +31,9 @@ template <typename Step>
     try {
         return step();
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the worker");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the worker");
     } catch (const std::system_error& error) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the worker: %s", error.what());
+        return refuse(COMMTASK_ERR_NO_MEMORY, "cannot start the worker's thread: %s", error.what());
     }
 }
 

@@ -46,18 +46,16 @@ template <typename Ask>
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is striped by threads already, until it is freed", home.name.c_str());
     }
     if (runtime.listeners().has_one_of(home)) {
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "somebody listens on %s: its standing receives would stay on one lane, and messages go by others; "
-            "listen on a duplicate of it",
-            home.name.c_str());
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "%s has a listener, whose receives would stay on one lane while messages use others: listen on a "
+                      "duplicate of it",
+                      home.name.c_str());
     }
     if (promised.no_any_source || promised.no_any_tag) return COMMTASK_OK;
-    return refuse(
-        COMMTASK_ERR_ARGUMENT,
-        "the info of %s has neither mpi_assert_no_any_source nor mpi_assert_no_any_tag: without one of them a "
-        "receive may not know which lane its message comes by",
-        home.name.c_str());
+    return refuse(COMMTASK_ERR_ARGUMENT,
+                  "the info of %s has neither mpi_assert_no_any_source nor mpi_assert_no_any_tag: set one of them, "
+                  "since a wildcard receive does not know the lane of its message",
+                  home.name.c_str());
 }
 
 [[nodiscard]] int collective_spread_by_message(context& runtime, comm_queue& home) {
@@ -66,7 +64,7 @@ template <typename Ask>
         promised = hints_of(home.comm).promises;
         return MPI_SUCCESS;
     };
-    int code = ask_in_progress_call(look, home.comm, "look at the info of comm");
+    int code = ask_in_progress_call(look, home.comm, "read the info of comm");
     if (code == COMMTASK_OK) code = check_by_message(runtime, home, promised);
     const int as_number =
         (promised.no_any_source ? 1 : 0) + (promised.no_any_tag ? 2 : 0) + (home.striping() != nullptr ? 4 : 0);
@@ -93,7 +91,7 @@ template <typename Ask>
             runtime.comms().forget_striping(home);
             return MPI_SUCCESS;
         };
-        static_cast<void>(ask_in_progress_call(undo, home.comm, "take the striping back"));
+        static_cast<void>(ask_in_progress_call(undo, home.comm, "undo the striping"));
     }
     return agreed;
 }
@@ -121,23 +119,20 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
     comm_queue* chosen = nullptr;
     switch (striping.choose(op, chosen)) {
     case comm_striping::answer::any_source:
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "source is MPI_ANY_SOURCE, and the info of %s says mpi_assert_no_any_source: it is striped over lanes, "
-            "and %s would not know which one its message comes by",
-            queue->name.c_str(), name_of(op.kind));
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "source is MPI_ANY_SOURCE, and the info of %s has mpi_assert_no_any_source: it is striped over "
+                      "lanes, and %s would not know the lane of its message",
+                      queue->name.c_str(), name_of(op.kind));
     case comm_striping::answer::any_tag:
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "tag is MPI_ANY_TAG, and the info of %s says mpi_assert_no_any_tag: it is striped over lanes, and %s "
-            "would not know which one its message comes by",
-            queue->name.c_str(), name_of(op.kind));
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "tag is MPI_ANY_TAG, and the info of %s has mpi_assert_no_any_tag: it is striped over lanes, and "
+                      "%s would not know the lane of its message",
+                      queue->name.c_str(), name_of(op.kind));
     case comm_striping::answer::several_keys:
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "the messages of %s may belong to several lanes, over which %s is striped by rank and tag: post each "
-            "message on its own, or all with one rank and one tag",
-            name_of(op.kind), queue->name.c_str());
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "the messages of %s may belong to several lanes, since %s is striped by rank and tag: post each "
+                      "message separately, or all with one rank and one tag",
+                      name_of(op.kind), queue->name.c_str());
     case comm_striping::answer::goes: break;
     }
     if (chosen != nullptr) queue = chosen;
@@ -171,11 +166,11 @@ int commtask_comm_stripe(MPI_Comm comm, int by) noexcept {
     if (home == nullptr) return code;
     if (by == COMMTASK_STRIPE_BY_THREAD) return stripe_by_thread(*runtime, *home);
     if (home->is_intercommunicator) {
-        return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator, which can be striped by threads alone");
+        return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator: it can be striped by threads only");
     }
     try {
         return collective_spread_by_message(*runtime, *home);
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a list of duplicates");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a list of duplicates");
     }
 }

@@ -86,9 +86,8 @@ template <typename IsDone>
                                          : "a function that MPI calls must not wait here");
     }
     if (timeout_ns != 0 && is_recording()) {
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "a wait cannot be recorded: this thread records a plan, and nothing of it runs before it is started");
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "a wait cannot be recorded: this thread is recording a plan, which runs when it is started");
     }
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
@@ -96,7 +95,7 @@ template <typename IsDone>
     if (traced != nullptr) traced->wait_begins(which);
     if (wait_in_library(runtime->lanes(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
     if (traced != nullptr) traced->wait_ends(nullptr);
-    return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
+    return refuse(COMMTASK_TIMEOUT, "the time limit is over, and the task has not ended");
 }
 
 /// Whether the task is a member of a run that has not started: MPI does not know the member, and no
@@ -245,7 +244,8 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
         has_failed = has_failed || code == COMMTASK_FAILED;
         was_canceled = was_canceled || code == COMMTASK_CANCELED;
     }
-    if (waited == COMMTASK_TIMEOUT) return refuse(COMMTASK_TIMEOUT, "the time is over and some tasks go on");
+    if (waited == COMMTASK_TIMEOUT)
+        return refuse(COMMTASK_TIMEOUT, "the time limit is over, and some tasks have not ended");
     if (has_failed) return refuse(COMMTASK_FAILED, "at least one task ended with an MPI error");
     return was_canceled ? refuse(COMMTASK_CANCELED, "at least one task was canceled") : COMMTASK_OK;
 }
@@ -264,7 +264,7 @@ int commtask_cancel(commtask_t handle) noexcept {
 }
 
 int commtask_join(std::size_t n_tasks, commtask_t* tasks) noexcept {
-    if (n_tasks > 0 && tasks == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "tasks is null and n_tasks is not 0");
+    if (n_tasks > 0 && tasks == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "tasks is null, and n_tasks is not 0");
     const pause_recording posts_and_waits;
     const std::span joined{tasks, n_tasks};
     if (may_wait()) let_ready_start(joined);
@@ -286,7 +286,8 @@ int commtask_join(std::size_t n_tasks, commtask_t* tasks) noexcept {
     }
     if (code != COMMTASK_OK) {
         return refuse(
-            code, "tasks cannot be waited for on this thread: they were canceled where that was possible, and go on");
+            code,
+            "this thread cannot wait for tasks: they were canceled where that was possible, and may not have ended");
     }
     return was_canceled ? refuse(COMMTASK_CANCELED, "at least one task was canceled") : COMMTASK_OK;
 }
@@ -298,7 +299,7 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
     if (event == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "event is null");
     if (n_signals == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_signals is 0, and must be at least 1");
     task* const slot = task_pool::acquire();
-    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for an event");
+    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  an event");
     slot->begin_event(n_signals);
     if (task_trace* const traced = context::current()->trace_if_kept()) slot->trace_id = traced->records().new_id();
     *event = static_cast<commtask_event_t>(static_cast<void*>(slot));
@@ -315,7 +316,7 @@ int commtask_event_signal(commtask_event_t event) noexcept {
     }
     return graph::signal(*event, &tell_successor)
                ? COMMTASK_OK
-               : refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");
+               : refuse(COMMTASK_ERR_ARGUMENT, "event was signaled more often than its n_signals");
 }
 
 int commtask_event_release(commtask_event_t* event) noexcept {

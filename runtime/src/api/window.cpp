@@ -124,20 +124,19 @@ struct registration {
         if (mine.code == COMMTASK_OK) static_cast<void>(runtime.windows().close(*made));
         MPI_Comm_free(&made->channel);
     }));
-    if (code != COMMTASK_OK) return refuse(COMMTASK_ERR_WINDOW, "the ranks of the window could not agree");
-    if (lacks_memory) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the window");
+    if (code != COMMTASK_OK) return refuse(COMMTASK_ERR_WINDOW, "the allgather of the ranks of the window failed");
+    if (lacks_memory) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the window");
     if (refused < 0) {
         return refuse(COMMTASK_ERR_WINDOW,
-                      "ranks 0 and %d do not agree who opens epochs: one called commtask_win_register, "
-                      "the other commtask_win_register_epochs",
+                      "ranks 0 and %d called different functions: one called commtask_win_register, the other "
+                      "commtask_win_register_epochs",
                       differs);
     }
     if (mine.code == COMMTASK_OK) {
         return refuse(COMMTASK_ERR_WINDOW, "rank %d could not register the window: %s", refused,
                       commtask_error_string(static_cast<int>(all[static_cast<std::size_t>(refused)].code)));
     }
-    return refuse(static_cast<int>(mine.code), "%s",
-                  why.empty() ? "the system gave no memory for the window" : why.c_str());
+    return refuse(static_cast<int>(mine.code), "%s", why.empty() ? "no memory for  the window" : why.c_str());
 }
 
 /// The queue whose tasks are counted; set by the progress thread during one count.
@@ -164,10 +163,9 @@ namespace {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (has_epochs && runtime->thread_level() < MPI_THREAD_MULTIPLE) {
-        return refuse(
-            COMMTASK_ERR_THREAD_LEVEL,
-            "commtask_win_register_epochs needs MPI_THREAD_MULTIPLE, since a thread waits in MPI for other ranks "
-            "while the worker goes on: ask for it in MPI_Init_thread");
+        return refuse(COMMTASK_ERR_THREAD_LEVEL,
+                      "commtask_win_register_epochs needs MPI_THREAD_MULTIPLE, since a thread waits in MPI while the "
+                      "worker calls MPI: request it in MPI_Init_thread");
     }
     if (window == MPI_WIN_NULL) return refuse(COMMTASK_ERR_WINDOW, "window is MPI_WIN_NULL");
     if (comm == MPI_COMM_NULL) return refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
@@ -180,9 +178,9 @@ namespace {
     try {
         return register_on(*runtime, window, comm, has_epochs);
     } catch (const std::system_error&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the window");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "cannot start a thread for the window");
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the window");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the window");
     }
 }
 
@@ -211,7 +209,7 @@ int commtask_win_unregister(MPI_Win window) noexcept {
     }
     if (opened->epochs) {
         if (const char* const missing = opened->epochs->log.missing_operation()) {
-            return refuse(COMMTASK_ERR_WINDOW, "an epoch of %s is open: %s comes first", opened->name.c_str(), missing);
+            return refuse(COMMTASK_ERR_WINDOW, "an epoch of %s is open: post %s first", opened->name.c_str(), missing);
         }
     }
     // Every operation reaches its target while all ranks still make passive-target progress. After

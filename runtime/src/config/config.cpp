@@ -229,7 +229,7 @@ std::vector<config_problem> apply_environment(config& target, const char* const*
             if (has_value(all, renamed->name)) continue; // the new name takes precedence
             field = find_config_field(renamed->name);
             problems.push_back({true, std::string{name} + " is called " + std::string{renamed->name} +
-                                          " now; the old name will go with the next version."});
+                                          " now; the next version will not accept the old name."});
         }
         // an empty value counts as not set
         if (field == nullptr && renamed != renamed_settings.end()) continue;

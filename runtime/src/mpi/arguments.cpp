@@ -67,7 +67,7 @@ int check_side(const commtask_side& side, const char* name) noexcept {
     }
     if (!has_large_counts && !fits_int(side.count)) {
         return refuse(COMMTASK_ERR_COUNT,
-                      "%s count is %lld, and this MPI carries at most %d elements: use a larger datatype", name,
+                      "%s count is %lld, and this MPI transfers at most %d elements: use a larger datatype", name,
                       static_cast<long long>(side.count), INT_MAX);
     }
     if (side.type == MPI_DATATYPE_NULL) return refuse(COMMTASK_ERR_TYPE, "%s type is MPI_DATATYPE_NULL", name);
@@ -238,7 +238,7 @@ template <typename Count>
         [&] {
             if (side.count <= std::numeric_limits<MPI_Count>::max() / n_partitions)
                 return static_cast<int>(COMMTASK_OK);
-            return refuse(COMMTASK_ERR_COUNT, "%lld partitions of %lld elements are more than can be counted",
+            return refuse(COMMTASK_ERR_COUNT, "n_partitions is %lld, with %lld elements each: their product overflows",
                           static_cast<long long>(n_partitions), static_cast<long long>(side.count));
         },
         [&] { return check_rank(receives ? op.source : op.peer, false, receives ? "source" : "dest", queue); },
@@ -310,7 +310,7 @@ int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_uppe
     case COMMTASK_OP_CALL: return op.call == nullptr ? refuse(COMMTASK_ERR_ARGUMENT, "function is null") : COMMTASK_OK;
     case COMMTASK_OP_ATTACH:
         if (op.result != nullptr && *static_cast<const MPI_Request*>(op.result) != MPI_REQUEST_NULL) return COMMTASK_OK;
-        return refuse(COMMTASK_ERR_ARGUMENT, "request is null or MPI_REQUEST_NULL: there is nothing to hand over");
+        return refuse(COMMTASK_ERR_ARGUMENT, "request is null or MPI_REQUEST_NULL: it must be an active request");
     case COMMTASK_OP_NOOP: return COMMTASK_OK;
     default: break;
     }

@@ -142,7 +142,7 @@ std::string mpi_transport::describe_posted(const task& which) const {
     // The program may have freed a derived datatype that the task does not keep.
     const bool is_made = may_be_made(which.op.send.type) || may_be_made(which.op.recv.type);
     const bool may_ask = !is_made || (which.may_keep() && (which.kept & kept_types) != 0);
-    return detail::describe(which.op, may_ask) + (is_held ? ", held behind an mprobe" : "") + ", " +
+    return detail::describe(which.op, may_ask) + (is_held ? ", queued behind an mprobe" : "") + ", " +
            (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator") +
            detail::describe(which.created_at());
 }

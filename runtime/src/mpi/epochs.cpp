@@ -64,14 +64,13 @@ const char* epoch_state::error_of(const commtask_op& op) const noexcept {
     const char* const open = "its last epoch has not ended";
     switch (op.kind) {
     case COMMTASK_OP_WIN_FENCE:
-        if (is_posted_) return "it is exposed by win_post: win_wait comes first";
+        if (is_posted_) return "an exposure epoch is open: post win_wait first";
         return is_free() || now_ == access::used_fence ? nullptr : open;
     case COMMTASK_OP_WIN_POST:
-        if (is_posted_) return "it is exposed already: win_wait comes first";
-        return now_ == access::used_fence
-                   ? "it is between two fences: the next win_fence with MPI_MODE_NOSUCCEED comes first"
-                   : nullptr;
-    case COMMTASK_OP_WIN_WAIT: return is_posted_ ? nullptr : "it is not exposed: win_post comes first";
+        if (is_posted_) return "an exposure epoch is open already: post win_wait first";
+        return now_ == access::used_fence ? "a fence epoch is open: end it by win_fence with MPI_MODE_NOSUCCEED"
+                                          : nullptr;
+    case COMMTASK_OP_WIN_WAIT: return is_posted_ ? nullptr : "no exposure epoch is open: post win_post first";
     case COMMTASK_OP_WIN_START:
     case COMMTASK_OP_WIN_LOCK_ALL: return is_free() ? nullptr : open;
     case COMMTASK_OP_WIN_COMPLETE: return now_ == access::start ? nullptr : "win_start was not posted";
@@ -82,18 +81,22 @@ const char* epoch_state::error_of(const commtask_op& op) const noexcept {
     case COMMTASK_OP_WIN_UNLOCK_ALL: return now_ == access::lock_all ? nullptr : "win_lock_all was not posted";
     case COMMTASK_OP_FLUSH:
         if (op.peer == MPI_PROC_NULL) return nullptr;
-        return is_in_lock ? nullptr : "a flush is for targets that are locked; a fence or win_complete does more";
+        return is_in_lock ? nullptr
+                          : "a flush needs a lock of the target: post win_lock or win_lock_all first, or use win_fence "
+                            "or win_complete instead";
     case COMMTASK_OP_FLUSH_ALL:
         return now_ == access::lock || now_ == access::lock_all
                    ? nullptr
-                   : "a flush is for targets that are locked; a fence or win_complete does more";
+                   : "a flush needs a lock of the target: post win_lock or win_lock_all first, or use win_fence or "
+                     "win_complete instead";
     case COMMTASK_OP_WIN_SYNC: return nullptr;
     default: break;
     }
     if (operation_of(op.kind).has_steps) {
-        return "notifications need the library's own epoch: register the window with commtask_win_register";
+        return "notifications need a window registered with commtask_win_register";
     }
-    if (now_ == access::none) return "no epoch is open: win_fence, win_start, win_lock or win_lock_all comes first";
+    if (now_ == access::none)
+        return "no access epoch is open: post win_fence, win_start, win_lock or win_lock_all first";
     if (op.peer == MPI_PROC_NULL || is_target(op.peer)) return nullptr;
     if (now_ == access::lock) return "the target is not locked";
     return now_ == access::start ? "the target is not in the group of win_start" : nullptr;
@@ -149,7 +152,7 @@ const char* epoch_state::missing_operation() const noexcept {
 }
 
 int epoch_log::refuse_without_memory() noexcept {
-    return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember an epoch");
+    return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for the window's epoch log");
 }
 
 int epoch_log::check(const commtask_op& op, const std::string& name) const noexcept {

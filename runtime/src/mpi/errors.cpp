@@ -106,7 +106,7 @@ void on_error(MPI_Comm* comm, int* code, ...) {
         MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
         MPI_Comm_call_errhandler(*comm, *code);
     }
-    say("an MPI call of the program failed with error code %d, and its communicator's errors are fatal", *code);
+    say("an MPI call of the program failed with error code %d, and its communicator has MPI_ERRORS_ARE_FATAL", *code);
     // lint-allow(ending): the program asked for its end when it left MPI_ERRORS_ARE_FATAL in place.
     std::abort();
 }

@@ -143,14 +143,12 @@ bool has_changed_lists(const task& ended) noexcept {
             const char* const kind = operation_of(ended.op.kind).name;
             if (each.has_numbers) {
                 say("%s on %s: the program changed %s[%zu] from %lld to %lld before the operation had ended; lists of "
-                    "more than %d "
-                    "entries must stay as they are until then",
+                    "more than %d entries must not change until then",
                     kind, ended.queue->name.c_str(), each.name, entry, number_at(each.copy + at, each.entry_bytes),
                     number_at(now + at, each.entry_bytes), longest_copied_list);
             } else {
                 say("%s on %s: the program changed %s[%zu] before the operation had ended; lists of more than %d "
-                    "entries must stay "
-                    "as they are until then",
+                    "entries must not change until then",
                     kind, ended.queue->name.c_str(), each.name, entry, longest_copied_list);
             }
             return true;

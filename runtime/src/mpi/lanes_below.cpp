@@ -62,7 +62,7 @@ lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts, int n
     if (mpi.family == "intel") {
         return take_turns("it has one lock for all threads, but with I_MPI_THREAD_SPLIT=1, which lanes cannot use");
     }
-    return {false, lanes + " in " + mpi.text() + ": whether its threads go on side by side is not known"};
+    return {false, lanes + " in " + mpi.text() + ": whether its threads run in parallel is not known"};
 }
 
 } // namespace commtask::detail

@@ -52,12 +52,12 @@ namespace {
     const bool is_inside =
         most >= 0 && (element > 0 ? there.count <= most / element : !may_ask_mpi || !reaches_outside(there, part));
     if (is_inside) return COMMTASK_OK;
-    return refuse(
-        COMMTASK_ERR_DISPLACEMENT,
-        "target_disp is %lld in units of %lld bytes, with %lld elements there, and the window of rank %d (%s) has "
-        "%lld bytes",
-        static_cast<long long>(begin), static_cast<long long>(part.unit_bytes), static_cast<long long>(there.count),
-        op.peer, window.name.c_str(), static_cast<long long>(part.bytes));
+    return refuse(COMMTASK_ERR_DISPLACEMENT,
+                  "target_disp is %lld in units of %lld bytes, with %lld elements, and the window of rank %d (%s) has "
+                  "only %lld bytes",
+                  static_cast<long long>(begin), static_cast<long long>(part.unit_bytes),
+                  static_cast<long long>(there.count), op.peer, window.name.c_str(),
+                  static_cast<long long>(part.bytes));
 }
 
 /// The size of the data of a side; -1: only MPI knows it, or the datatype is invalid.
@@ -85,7 +85,7 @@ namespace {
     }
     const bool are_basic = basic_bytes(here.type) > 0 && basic_bytes(there.type) > 0;
     if (operation_of(op.kind).takes_reduction && are_basic && here.type != there.type) {
-        return refuse(COMMTASK_ERR_TYPE, "type and target type differ, and a reduction is of one type of elements");
+        return refuse(COMMTASK_ERR_TYPE, "origin and target datatype differ, and a reduction has one element type");
     }
     return COMMTASK_OK;
 }
@@ -95,7 +95,8 @@ namespace {
         return refuse(COMMTASK_ERR_COUNT, "count of notifications is %lld, and must be from 1 to INT_MAX",
                       static_cast<long long>(op.recv.count));
     }
-    if (op.source == MPI_PROC_NULL) return refuse(COMMTASK_ERR_RANK, "source is MPI_PROC_NULL, which notifies nobody");
+    if (op.source == MPI_PROC_NULL)
+        return refuse(COMMTASK_ERR_RANK, "source is MPI_PROC_NULL, which sends no notifications");
     return first_failure([&] { return check_rank(op.source, true, "source", queue); },
                          [&] { return check_tag(op.recv_tag, false, "notification", tag_upper_bound); });
 }

@@ -93,7 +93,7 @@ int mpi_windows::open(served_window& made, window_part& mine, std::string& why) 
     code = query(made, mine, why);
     if (code == MPI_SUCCESS && !made.epochs) {
         code = MPI_Win_lock_all(MPI_MODE_NOCHECK, made.handle);
-        if (code != MPI_SUCCESS) why = "the window is in an epoch of the program's, which must end before";
+        if (code != MPI_SUCCESS) why = "the program has an open epoch on the window: end it first";
     }
     if (code == MPI_SUCCESS) {
         code = MPI_Win_set_attr(made.handle, keyval_, this);

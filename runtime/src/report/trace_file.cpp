@@ -73,7 +73,7 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
 
 [[nodiscard]] std::string refusal(const trace_plan& plan, const std::string& what, int error) {
     return "COMMTASK_TRACE=" + plan.folder + " is not valid: " + what + " (" + std::generic_category().message(error) +
-           "); name a folder that this process may write to, or one that it may make";
+           "); it must be a folder that this process can write to or create";
 }
 
 /// A lock ends with its process, and a child process does not inherit it. On a file system without
@@ -129,7 +129,7 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
     std::error_code error;
     std::filesystem::create_directories(plan.folder, error);
     if (error) {
-        why = refusal(plan, "the folder cannot be made", error.value());
+        why = refusal(plan, "the folder cannot be created", error.value());
         return nullptr;
     }
     std::string path = name_of(plan);
@@ -137,7 +137,7 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
     if (descriptor < 0) {
         const int code = errno;
         const char* const what =
-            code == EBUSY ? " is the trace of a process that still runs, as of this one's parent or of another job"
+            code == EBUSY ? " is the trace of a running process, for example of this one's parent or of another job"
                           : " cannot be written";
         why = refusal(plan, path + what, code);
         return nullptr;

@@ -116,9 +116,8 @@ void watchdog::check() {
     if (settings_.stall_ns == 0) {
         if (settings_.hint_ns == 0 || was_hinted_ || quiet_ns < settings_.hint_ns) return;
         was_hinted_ = true;
-        say("no task has ended for %.0f s, and %zu are unfinished. If that is not what it should be: "
-            "COMMTASK_STALL_S=10 "
-            "lists them, and where they wait.",
+        say("no task has ended for %.0f s, and %zu are incomplete. If this is unexpected, set COMMTASK_STALL_S=10 to "
+            "list them and what they wait for.",
             static_cast<double>(quiet_ns) * 1e-9, n_unfinished);
         return;
     }
@@ -130,7 +129,7 @@ void watchdog::check() {
             report_current_call(lanes_[i], static_cast<double>(quiet_ns) * 1e-9);
         }
     }
-    lanes_.request_reports("nothing has moved for a while");
+    lanes_.request_reports("no task has ended for a while");
     was_reported_ = true;
     unchanged_since_ns_ = now;
 }
@@ -139,7 +138,7 @@ void watchdog::handle_list_signal() {
     constexpr std::uint64_t patience_ns = 1'000'000'000;
     constexpr std::int64_t pause_ns = 10'000'000;
     const std::uint64_t begin_ns = now_ns();
-    lanes_.request_reports("asked for by a signal");
+    lanes_.request_reports("requested by a signal");
     while (lanes_.are_reports_due() && !must_stop_.load(std::memory_order_relaxed)) {
         if (now_ns() - begin_ns >= patience_ns) {
             for (const lane& each : lanes_) {
@@ -171,8 +170,8 @@ void watchdog::report_current_call(const lane& stuck, double seconds) const {
     const int kind = stuck.engine.approx_starting_kind();
     const std::string_view what =
         kind == 0 || settings_.kind_name == nullptr ? "a callback or a poll" : settings_.kind_name(kind);
-    say("%s has been inside one call (%.*s) for %.1f s; no other task of its lane can move", stuck.worker_text().data(),
-        static_cast<int>(what.size()), what.data(), seconds);
+    say("%s has been inside one call (%.*s) for %.1f s; no other task of its lane can make progress",
+        stuck.worker_text().data(), static_cast<int>(what.size()), what.data(), seconds);
 }
 
 } // namespace commtask::detail

@@ -59,7 +59,7 @@ const Token* find_semicolon(const directive& line, token_range range) {
 }
 
 finding unwanted_semicolon(const Token& where, const std::string& form) {
-    return {where.getLocation(), "a ';' cannot stand in a comm clause; expected " + form, {}, {}};
+    return {where.getLocation(), "a ';' is not allowed in a comm clause; expected " + form, {}, {}};
 }
 
 std::string plural(std::size_t n, llvm::StringRef what) {
@@ -132,10 +132,8 @@ objection read_one(const directive& line, const clause& from, const operations& 
         const llvm::StringRef modifier = name_of(line.tokens[i]);
         if (modifier != "ordered" && modifier != "unordered") break;
         if (place != order::usual) {
-            return finding{line.tokens[i].getLocation(),
-                           "one modifier is enough: ordered or unordered, not both and not twice",
-                           {},
-                           {}};
+            return finding{
+                line.tokens[i].getLocation(), "at most one modifier is allowed: ordered or unordered", {}, {}};
         }
         place = modifier == "ordered" ? order::ordered : order::unordered;
         i += 2;
@@ -202,8 +200,8 @@ objection read_comm_clauses(const directive& line, llvm::ArrayRef<clause> clause
         const Token*& seen = has_operation ? operation : status;
         if (seen != nullptr) {
             return finding{word.getLocation(),
-                           has_operation ? "a task has one operation, so a directive has one comm clause (beside "
-                                           "comm(status: ...)); write a second directive"
+                           has_operation ? "a task has one operation, so a directive has one comm clause (in addition "
+                                           "to comm(status: ...)); write a second directive"
                                          : "the status is given twice",
                            {},
                            {{seen->getLocation(), "the first one is here"}}};
@@ -212,7 +210,7 @@ objection read_comm_clauses(const directive& line, llvm::ArrayRef<clause> clause
     }
     if (operation == nullptr) {
         return finding{first->getLocation(),
-                       "comm(status: ...) needs an operation beside it: " + std::string(general_form),
+                       "comm(status: ...) needs an operation in addition: " + std::string(general_form),
                        {},
                        {}};
     }

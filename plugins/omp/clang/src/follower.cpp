@@ -136,7 +136,7 @@ void follower_watch::see(clang::Preprocessor& preprocessor, const Token& token) 
         report(preprocessor.getDiagnostics(),
                {token.getLocation(),
                 std::string(what) + " cannot follow a directive with a comm clause, which has no statement of its own; "
-                                    "expected ';' behind the directive",
+                                    "expected ';' after the directive",
                 {},
                 {{directive, "the directive is here; its communication is the task's body"}}});
     }

@@ -22,7 +22,7 @@ bool is_clause_of_openmp(llvm::StringRef name) {
 
 /// Why a clause of OpenMP is not permitted together with comm; null if it is permitted.
 const char* reason_against(llvm::StringRef name) {
-    if (name == "detach") return "the communication itself completes the task, so the event is taken";
+    if (name == "detach") return "the communication itself completes the task, so the event is in use";
     if (name == "mergeable") return "a merged task has no event that the communication could complete";
     if (name == "if" || name == "final") {
         return "a task that is not deferred cannot wait for its communication, and its dependences would be lost; "
@@ -140,7 +140,7 @@ objection check_place(clang::Sema& sema, clang::SourceLocation line_start, clang
         is_outside = !language.CPlusPlus || open_braces(sema.getPreprocessor(), record->getBeginLoc(), line_start) == 1;
     }
     if (!is_outside) return std::nullopt;
-    return finding{where, "a directive with a comm clause creates a task, so it must stand inside a function", {}, {}};
+    return finding{where, "a directive with a comm clause creates a task, so it must be inside a function", {}, {}};
 }
 
 objection check_brackets(const directive& line, llvm::ArrayRef<clause> clauses) {
@@ -170,7 +170,8 @@ objection check_neighbours(const directive& line, llvm::ArrayRef<clause> clauses
         const llvm::StringRef name = name_of(word);
         if (name == "comm") continue;
         if (const char* const reason = reason_against(name)) {
-            return finding{word.getLocation(), ("'" + name + "' cannot stand beside comm: " + reason).str(), {}, {}};
+            return finding{
+                word.getLocation(), ("'" + name + "' is not allowed together with comm: " + reason).str(), {}, {}};
         }
         if (!is_clause_of_openmp(name)) {
             finding wrong{word.getLocation(), ("unknown clause '" + name + "' on '#pragma omp task'").str(), {}, {}};
@@ -181,7 +182,7 @@ objection check_neighbours(const directive& line, llvm::ArrayRef<clause> clauses
     }
     if (stray != nullptr) {
         return finding{stray->getLocation(),
-                       stray->is(tok::semi) ? "a ';' cannot stand on the directive's line; write it on the next one"
+                       stray->is(tok::semi) ? "a ';' is not allowed on the directive's line; write it on the next line"
                                             : "expected a clause or the end of the line",
                        {},
                        {}};
@@ -212,8 +213,8 @@ objection find_misspelt(const directive& line, llvm::ArrayRef<clause> clauses, c
         const bool follows_clause_name = !name_of(line.tokens[i - 1]).empty();
         if (!follows_clause_name && begins_like_operation(line, {i + 1, close}, known)) {
             return finding{line.tokens[i].getLocation(),
-                           "a macro has replaced the word 'comm' in front of this; in text that is preprocessed "
-                           "apart from compiling, no macro may be called comm",
+                           "a macro has replaced the word 'comm' before this; in text that is preprocessed separately, "
+                           "no macro may be named comm",
                            {},
                            {}};
         }
