@@ -2,9 +2,9 @@
 //
 // How a thread of the program calls MPI. MPI runs with MPI_THREAD_SERIALIZED, so a thread that
 // calls it needs the lane's progress lock. If the program asked for MPI_THREAD_MULTIPLE, MPI has
-// that level, and a call that has only a blocking form runs without the progress lock, concurrently
-// with the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has the progress
-// locks of all lanes.
+// that level. A call that has only a blocking form then runs without the progress lock,
+// concurrently with the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has
+// the progress locks of all lanes.
 //
 // A section is the scope of such a call. On entry, all operations that were posted before are
 // issued, so that MPI sees the calls in the program's order. Calls that MPI or the runtime makes

@@ -3,9 +3,9 @@
 // The program's windows. Accesses of other ranks to a window may need progress of this rank while
 // its threads compute: the worker makes progress for them from the creation of a window until it is
 // freed. A request-based operation becomes a task only if MPI is certain to accept it: in a
-// passive-target epoch, to a rank of the window, and with errors that are passed to no function of
-// the program, which the worker would run. All other calls go directly to MPI on the calling
-// thread.
+// passive-target epoch, and to a rank of the window. The window's error handler must not be a
+// function of the program, since the worker would run it. All other calls go directly to MPI on the
+// calling thread.
 #pragma once
 
 #include "post.hpp"

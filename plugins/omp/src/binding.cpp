@@ -45,8 +45,8 @@ task_binding& binding_of(const kmp_task* task) noexcept {
 #endif
 
 #ifdef COMMTASK_UNDER_TSAN
-/// libomp does not report to a race checker the order between the thread that completes a task and
-/// the task's dependents, nor which thread reuses the task's memory.
+/// libomp does not report two facts to a race checker: the order between the thread that completes
+/// a task and the task's dependents, and which thread reuses the task's memory.
 std::atomic<unsigned> n_completed{0};
 void release_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
 void acquire_completed() noexcept { (void)n_completed.load(std::memory_order_acquire); }

@@ -2,8 +2,8 @@
 //
 // Operations of tasks with a detach clause. In a team of several threads the worker fulfils the
 // task's event. In a team of one thread (OMP_NUM_THREADS=1, or outside of parallel regions) libomp
-// counts a task's children only while an earlier child is incomplete, and a fulfilment from outside
-// removes that child before its dependents are released: taskwait then returns too early. There the
+// counts a task's children only while an earlier child is incomplete. A fulfilment from outside
+// removes that child before its dependents are released, so taskwait returns too early. There the
 // team's own thread fulfils the event, after a proxy task was completed. See proxy_task.hpp and
 // docs/adr/0015.
 #include "bridge.hpp"

@@ -73,9 +73,9 @@ private:
 
 /// While an object exists, the calling thread may make progress, and events that the thread ends
 /// are deferred. The destructor of the outermost scope fulfils them, and decrements the outstanding
-/// count. In a team of several threads whose task queue is full (256 tasks), libomp runs a
-/// dependent inside a fulfilment, and a dependent that waits for another deferred event would wait
-/// for ever.
+/// count. Reason: in a team of several threads whose task queue is full (256 tasks), libomp runs a
+/// dependent inside a fulfilment. A dependent that waits for another deferred event would wait for
+/// ever.
 class progress_scope {
 public:
     /// @param next_queue  the completion queue whose run_my_completions() the thread calls next;

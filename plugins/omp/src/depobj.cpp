@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dependence objects of the comm clause. Tasks of a mutexinoutset run in any order, one at a time,
-// so a task that has the mutex could wait for the turn of a task that waits for the mutex. For one
-// task, such an object is replaced by a copy of kind inout; other tasks may use the program's own
-// object, which keeps its kind.
+// Dependence objects of the comm clause. Tasks of a mutexinoutset run in any order, one at a time.
+// A task that has the mutex could wait for the turn of a task that waits for the mutex. For one
+// task, such an object is therefore replaced by a copy of kind inout; other tasks may use the
+// program's own object, which keeps its kind.
 #include "kmp.hpp"
 
 #include <commtask/omp.h>

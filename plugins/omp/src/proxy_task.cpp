@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A proxy task has no body, and its completion is a task that depends on it, so the team's own
-// thread runs the completion, whichever thread completes the proxy task. If the team's thread
-// itself sees the operation end, libomp's queue is not used.
+// A proxy task has no body, and its completion task depends on it. The team's own thread therefore
+// runs the completion task, whichever thread completes the proxy task. If the team's thread itself
+// sees the operation end, libomp's queue is not used.
 #include "proxy_task.hpp"
 
 #include "announce.hpp"
@@ -57,7 +57,7 @@ struct proxy_task {
 };
 
 /// Whether the completion task is a proxy task. When a task without an event ends in a team of one
-/// thread, libomp does not decrement the count of children that keeps its parent in memory, so the
+/// thread, libomp does not decrement the count of children that keeps its parent in memory. The
 /// communication task would never be freed. For a proxy task libomp does decrement that count; but
 /// - libomp then continues with the parent of the communication task, and if that is an explicit
 ///   task, with ancestors that did not count their children: the ancestors would be freed too

@@ -137,8 +137,8 @@ using choice = mpi_error_handling::choice;
 }
 
 /// One thread ends the job. MPI_Abort ends the process by exit(). OpenMP's exit handlers may wait
-/// for the threads of a team, or free data that those threads use, so a handler registered here
-/// ends the process before them. With MPICH the end never returns if another rank is in
+/// for the threads of a team, or free data that those threads use. A handler registered here
+/// therefore ends the process before them. With MPICH the end never returns if another rank is in
 /// MPI_Finalize; the alarm then ends the process.
 [[noreturn]] void end_job(MPI_Comm comm, int error_class) noexcept {
     static std::atomic<int> exit_code{MPI_SUCCESS}; // any other value: a thread is ending the job

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps the arguments of a post, so that the program may free its handles and reuse its short lists
-// after the post, as with MPI's nonblocking calls. For predefined datatypes on MPI_COMM_WORLD a few
-// comparisons show that there is nothing to keep.
+// Keeps the arguments of a post: as with MPI's nonblocking calls, the program may free its handles
+// after the post. It may also reuse its short lists. For predefined datatypes on MPI_COMM_WORLD a
+// few comparisons show that there is nothing to keep.
 #pragma once
 
 #include "api/context.hpp"

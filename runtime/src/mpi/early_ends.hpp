@@ -3,8 +3,8 @@
 // Most short sends are complete when the MPI call that starts them returns. A send that is tested
 // at once, and is complete, is never added to the table of requests. That saves a fifth of the time
 // of a message; a test without success costs one poll of the network. This class therefore learns
-// whether to test, separately for each power of two of the count, since an MPI changes its protocol
-// with the length of a message.
+// whether to test. It learns each power of two of the count separately, since an MPI changes its
+// protocol with the length of a message.
 #pragma once
 
 #include "base/tuning.hpp"

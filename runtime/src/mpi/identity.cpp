@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Before the ABI of this process is known, only functions without handles are called. The functions
-// of two MPIs have the same names, so the loader binds all calls to the library that it found
-// first, whichever library the caller was linked to.
+// of two MPIs have the same names. The loader binds all calls to the library that it found first,
+// whichever library the caller was linked to.
 #include "mpi/identity.hpp"
 
 #include "mpi/build.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks the arguments of an operation on a window before it is posted. The registration has
-// exchanged every rank's size and displacement unit, so an access outside of the window is refused
-// at the post, before MPI writes to memory beyond the window. An operation whose sizes at origin
-// and target differ is refused too. Only MPI knows the extent of a datatype other than C's basic
-// ones, and not every submitter may call MPI.
+// exchanged every rank's size and displacement unit. An access outside of the window is therefore
+// refused at the post, before MPI writes to memory beyond the window. An operation whose sizes at
+// origin and target differ is refused too. Only MPI knows the extent of a datatype other than C's
+// basic ones, and not every submitter may call MPI.
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/arguments.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a line and divides it into clauses. The code follows clang's own handler
-// (PragmaOpenMPHandler in its Parser) step by step, since a line without a comm clause must reach
-// the parser as if this plugin did not exist.
+// Reads a line and divides it into clauses. A line without a comm clause must reach the parser as
+// if this plugin did not exist. The code therefore does the same steps as clang's own handler
+// (PragmaOpenMPHandler in its Parser).
 #include "directive.hpp"
 
 #include "clang/Basic/DiagnosticParse.h"

@@ -102,8 +102,8 @@ private:
 };
 
 /// The function of a call. In C++ the call uses a function pointer, so that clang reports a wrong
-/// argument at the argument, and not "no matching function" with a name that is not in the user's
-/// text. The generated code is the same.
+/// argument at the argument. Otherwise it would report "no matching function" with a name that is
+/// not in the user's text. The generated code is the same.
 void put_callee(token_writer& to, llvm::StringRef function, bool is_cplusplus) {
     if (is_cplusplus) {
         to.put(tok::l_paren).put(tok::plus).name(function).put(tok::r_paren);
