@@ -163,7 +163,7 @@ constinit std::atomic<bool> bypassed{false};
 
 /// The wrapper, if the loader found MPI's own function; otherwise the function that the loader
 /// found.
-[[nodiscard]] void* answer(void* found, void* wrapper) noexcept {
+[[nodiscard]] void* wrapper_instead_of(void* found, void* wrapper) noexcept {
     const link_map* const object = object_of(found);
     return object != nullptr && object == mpis_object() ? wrapper : found;
 }
@@ -198,7 +198,7 @@ extern "C" {
 COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlsym(void* handle, const char* name) {
     dlsym_function* const loaders = loaders_function("dlsym", kept_dlsym);
     if (void* const wrapper = wrapper_of(name)) {
-        if (handle != RTLD_NEXT) return answer(loaders(handle, name), wrapper);
+        if (handle != RTLD_NEXT) return wrapper_instead_of(loaders(handle, name), wrapper);
         if (void* const next = next_after(__builtin_return_address(0), name)) return next;
     }
     COMMTASK_TAIL_CALL loaders(handle, name);
@@ -207,7 +207,7 @@ COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlsym(void* handle, const 
 COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlvsym(void* handle, const char* name, const char* version) {
     dlvsym_function* const loaders = loaders_function("dlvsym", kept_dlvsym);
     if (void* const wrapper = wrapper_of(name)) {
-        if (handle != RTLD_NEXT) return answer(loaders(handle, name, version), wrapper);
+        if (handle != RTLD_NEXT) return wrapper_instead_of(loaders(handle, name, version), wrapper);
         if (void* const next = next_after(__builtin_return_address(0), name)) return next;
     }
     COMMTASK_TAIL_CALL loaders(handle, name, version);

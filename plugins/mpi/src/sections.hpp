@@ -190,10 +190,10 @@ private:
 /// Makes a call and polls it for a while, to see whether it ends soon. The thread has the progress
 /// locks for a limited time in each turn. The caller is in no section.
 /// @param start  bool(): false if the call may not be made here
-/// @param look  bool(): polls; whether the call has ended
+/// @param poll  bool(): polls; whether the call has ended
 enum class in_passing : std::uint8_t { refused, open, ended };
-template <typename Start, typename Look>
-[[nodiscard]] in_passing start_in_passing(Start&& start, Look&& look) {
+template <typename Start, typename Poll>
+[[nodiscard]] in_passing start_in_passing(Start&& start, Poll&& poll) {
     for (unsigned turn = 0; turn < detail::tuning::turns_in_passing; ++turn) {
         if (turn > 0) sched_yield();
         // Before the section: no thread may sleep with the progress lock.
@@ -205,7 +205,7 @@ template <typename Start, typename Look>
         const unsigned n_polls = current.polls.now();
         bool is_disturbed = false;
         for (unsigned i = 1; i <= n_polls && !is_disturbed; ++i) {
-            if (look()) {
+            if (poll()) {
                 if (turn == 0) current.polls.ended_at_poll(i);
                 return in_passing::ended;
             }
@@ -233,14 +233,14 @@ int on_success(int code, Note&& note) {
     return code;
 }
 
-/// Polls until `look()` returns true. `look()` may call MPI, since the thread has the progress
+/// Polls until `poll()` returns true. `poll()` may call MPI, since the thread has the progress
 /// locks. The lanes make progress between polls.
-template <typename Look>
-void poll_until(Look&& look) {
+template <typename Poll>
+void poll_until(Poll&& poll) {
     for (unsigned i = 1;; ++i) {
         {
             const progress_section section;
-            if (look()) return;
+            if (poll()) return;
             if (detail::lane_set* const lanes = active_lanes(); has_lock(lanes)) lanes->progress();
         }
         if (i % detail::tuning::steps_in_a_row == 0) sched_yield();
@@ -258,7 +258,7 @@ void wait_for_tasks(IsDone&& is_done) {
 
 /// Polls MPI once, unless `is_done()` is true already: a test must find each operation that had
 /// ended when the test was called, whether the worker has seen it or not.
-/// @param for_each_task  void(look): for the tasks of the test, calls bool look(task&), which polls
+/// @param for_each_task  void(poll): for the tasks of the test, calls bool poll(task&), which polls
 ///     and returns whether the task has ended
 template <typename IsDone, typename ForEachTask>
 void poll_once(IsDone&& is_done, ForEachTask&& for_each_task) {

@@ -172,10 +172,10 @@ enum class until : std::uint8_t { all_polled, one_is_open, one_has_ended };
 
 /// For poll_once(): the tasks of an array that have not ended.
 [[nodiscard]] auto tasks_of(const batch& all, until end) {
-    return [&all, end](auto&& look) {
+    return [&all, end](auto&& poll) {
         for (int i = 0; i < all.count(); ++i) {
             if (all.at(i).task == COMMTASK_NULL || has_ended(all.at(i).task)) continue;
-            const bool is_ended_now = look(*all.at(i).task);
+            const bool is_ended_now = poll(*all.at(i).task);
             if (end == (is_ended_now ? until::one_has_ended : until::one_is_open)) return;
         }
     };

@@ -13,7 +13,7 @@ namespace commtask::interposer {
 namespace {
 
 void poll_task(commtask_t asked) {
-    poll_once([&] { return has_ended(asked); }, [&](auto&& look) { look(*asked); });
+    poll_once([&] { return has_ended(asked); }, [&](auto&& poll) { poll(*asked); });
 }
 
 } // namespace

@@ -139,7 +139,7 @@ void context::tell_of_start() {
         if (const auto advice = openmp_started_too_early(place_)) say("warning: %s", advice->c_str());
     }
     if (settings_.verbose >= 1 && start_.rank == 0 && lanes_.size() > 1) {
-        say("%s", lanes_in_this_mpi(lanes_.size()).sentence.c_str());
+        say("%s", lanes_in_this_mpi(lanes_.size()).message.c_str());
     }
 }
 
@@ -365,11 +365,11 @@ void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
     commtask::detail::source_elsewhere.store(source, std::memory_order_release);
 }
 
-void commtask_say(const char* sentence) noexcept {
-    const std::string_view given = sentence;
+void commtask_say(const char* message) noexcept {
+    const std::string_view given = message;
     const std::string_view whole = commtask::detail::opening(); // for example "commtask: rank 1: "
     constexpr std::string_view name = "commtask: ";
-    commtask::detail::say("%s", sentence + (given.starts_with(whole)  ? whole.size()
-                                            : given.starts_with(name) ? name.size()
-                                                                      : 0));
+    commtask::detail::say("%s", message + (given.starts_with(whole)  ? whole.size()
+                                           : given.starts_with(name) ? name.size()
+                                                                     : 0));
 }

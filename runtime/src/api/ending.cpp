@@ -65,7 +65,7 @@ context::drained context::drain() noexcept {
         if (!lanes_.has_worker(i)) static_cast<void>(progress_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
     }
     const waiting_policy policy{true, waiting().spin_ns};
-    drain_limit patience{finalize_limit_ns(settings_)};
+    drain_limit limit{finalize_limit_ns(settings_)};
     progress_watch passes{finalize_limit_ns(settings_)};
     call_watch calls;
     drained how = drained::completely;
@@ -80,7 +80,7 @@ context::drained context::drain() noexcept {
         }
         const bool is_inside = calls.is_inside(lanes_);
         const bool is_stuck = passes.is_over(lanes_, now_ns());
-        if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
+        if (!limit.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
         if (!lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
             if (is_stuck) return abandon(finalize_limit_ns(settings_), passes, settings_.verbose);
             continue;
@@ -91,7 +91,7 @@ context::drained context::drain() noexcept {
             how = drained::by_force;
             break;
         }
-        patience.restart();
+        limit.restart();
     }
     lanes_.stop_workers();
     print_stats(how);
@@ -105,13 +105,13 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
     // Inside a function that MPI calls, this thread has the progress locks, and no other thread can
     // make progress.
     const bool has_lock = lanes_.is_held_by_me();
-    drain_limit patience{limit_ns};
+    drain_limit limit{limit_ns};
     progress_watch passes{limit_ns};
     std::size_t n_open = 0;
     for (;;) {
         if (!has_lock && !lanes_.try_take_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
             if (passes.is_over(lanes_, now_ns())) return abandon(limit_ns, passes, verbose);
-            static_cast<void>(patience.is_over({now_ns(), n_open, true}));
+            static_cast<void>(limit.is_over({now_ns(), n_open, true}));
             continue;
         }
         // The time limit starts again for the next owner of the progress locks.
@@ -120,9 +120,9 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         const incomplete_tasks::counts open = lanes_.take_in_and_count(is_programs);
         const bool is_at_work = open.in_flight > 0 || open.ready > 0;
         n_open = open.all;
-        const bool is_hopeless = open.all > 0 && patience.is_over({now_ns(), open.all, is_at_work});
+        const bool is_hopeless = open.all > 0 && limit.is_over({now_ns(), open.all, is_at_work});
         const bool is_given_up = is_hopeless && abandon_tasks({is_programs, is_unfinished_and_programs, verbose});
-        if (is_hopeless && !is_given_up) patience.restart();
+        if (is_hopeless && !is_given_up) limit.restart();
         const bool is_over = is_given_up || open.all == 0;
         if (is_over) {
             close(); // waits for compute threads that are using a plan's member

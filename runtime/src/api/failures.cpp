@@ -40,13 +40,13 @@ namespace {
 /// has ended.
 struct counts {
     /// Printed messages, including those of refusals that the program sees.
-    std::atomic<unsigned> said{0};
+    std::atomic<unsigned> n_printed{0};
     std::atomic<unsigned> failed{0};
     std::atomic<unsigned> canceled{0};
 };
 counts unseen;
 
-constexpr unsigned said_at_most = 10;
+constexpr unsigned most_printed = 10;
 
 using message_buffer = std::array<char, 1024>;
 
@@ -54,7 +54,7 @@ using message_buffer = std::array<char, 1024>;
 struct telling {
     const task* of = nullptr; ///< Null: the program was told, or the error handler was called.
     task_state how = task_state::open;
-    message_buffer sentence{};
+    message_buffer message{};
     /// Saves commtask_last_error() of this thread, which the program may still read.
     message_buffer earlier{};
 };
@@ -158,21 +158,21 @@ using choice = mpi_error_handling::choice;
     std::abort();
 }
 
-/// @param sentence  begins with the rank, or with a prefix that commtask_say accepts
-void say_whole(const char* sentence) noexcept {
-    const bool has_rank = !rank_text().empty() && std::string_view{sentence}.starts_with(rank_text());
-    commtask_say(sentence + (has_rank ? rank_text().size() : 0));
+/// @param message  begins with the rank, or with a prefix that commtask_say accepts
+void print_message(const char* message) noexcept {
+    const bool has_rank = !rank_text().empty() && std::string_view{message}.starts_with(rank_text());
+    commtask_say(message + (has_rank ? rank_text().size() : 0));
 }
 
-void say_if_few(const char* sentence) noexcept {
-    if (unseen.said.fetch_add(1, std::memory_order_relaxed) < said_at_most) say_whole(sentence);
+void print_if_few(const char* message) noexcept {
+    if (unseen.n_printed.fetch_add(1, std::memory_order_relaxed) < most_printed) print_message(message);
 }
 
 /// The program does not see this outcome.
-void follow(const choice& wanted, int error_class, const char* sentence) noexcept {
+void follow(const choice& wanted, int error_class, const char* message) noexcept {
     unseen.failed.fetch_add(1, std::memory_order_relaxed);
-    if (wanted.handler != error_handler::fatal) return say_if_few(sentence);
-    say_whole(sentence);
+    if (wanted.handler != error_handler::fatal) return print_if_few(message);
+    print_message(message);
     end_job(wanted.comm, error_class);
 }
 
@@ -260,7 +260,7 @@ void ask_handler() noexcept {
     const task& failed = failed_part(*which);
     if (&failed != which && is_observed(failed)) return;
     const bool comm_is_bad = !failed.queue->serves(failed.op.comm);
-    follow(choice_of(&failed.op, comm_is_bad), failed.result.error_class, now.sentence.data());
+    follow(choice_of(&failed.op, comm_is_bad), failed.result.error_class, now.message.data());
 }
 
 } // namespace
@@ -279,7 +279,7 @@ void task_failures::before_callback(const task& which, task_state how) noexcept 
         static_cast<void>(
             refuse(COMMTASK_FAILED, "a task failed or was canceled, and there is no memory to say which"));
     }
-    copy_last_message(now.sentence);
+    copy_last_message(now.message);
 }
 
 void task_failures::after_callback() noexcept {
@@ -316,12 +316,12 @@ int name_refused(int code, const commtask_op* operation) noexcept {
 int conclude_failures(int code) noexcept {
     const unsigned n_failed = unseen.failed.exchange(0, std::memory_order_relaxed);
     const unsigned n_canceled = unseen.canceled.exchange(0, std::memory_order_relaxed);
-    unseen.said.store(0, std::memory_order_relaxed);
+    unseen.n_printed.store(0, std::memory_order_relaxed);
     if (n_failed == 0) return code;
     message_buffer text{};
     const int length = std::snprintf(text.data(), text.size(), "%u %s failed or %s refused%s", n_failed,
                                      n_failed == 1 ? "task" : "tasks", n_failed == 1 ? "was" : "were",
-                                     n_failed > said_at_most ? "; the first 10 are named above" : "");
+                                     n_failed > most_printed ? "; the first 10 are named above" : "");
     if (n_canceled > 0) {
         const auto used = static_cast<std::size_t>(length);
         std::snprintf(&text[used], text.size() - used, "; %u %s canceled, which came after such a task", n_canceled,
@@ -350,13 +350,13 @@ void commtask_describe_operation(const commtask_op* operation, const char* file,
     }
 }
 
-void commtask_tell_refusal(int code, const commtask_op* operation, int is_observed, const char* sentence) noexcept {
-    if (is_observed != 0) return say_if_few(sentence);
-    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_mpi_class_of(code), sentence);
+void commtask_tell_refusal(int code, const commtask_op* operation, int is_observed, const char* message) noexcept {
+    if (is_observed != 0) return print_if_few(message);
+    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_mpi_class_of(code), message);
     const mpi_caller scope{context::running()};
     const choice wanted = choice_of(operation, code == COMMTASK_ERR_COMM);
     const int error_class = commtask_mpi_class_of(code);
-    follow(wanted, error_class, sentence);
+    follow(wanted, error_class, message);
     // MPI never saw this operation, so the library calls the program's error handler.
     const bool is_called = wanted.handler == error_handler::function && operation != nullptr && scope.may_call();
     if (is_called) MPI_Comm_call_errhandler(wanted.comm, error_class);

@@ -108,9 +108,9 @@ int commtask_plan_pready(commtask_plan_t plan, size_t member) noexcept {
     if (waiting == nullptr) {
         return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the plan's next run, which must be started first");
     }
-    const graph::ready_answer answer = graph::make_ready(*waiting);
-    if (answer.waits_for_none) held.queue->served_by->released(*waiting);
-    if (answer.was_held) return COMMTASK_OK;
+    const graph::ready_answer result = graph::make_ready(*waiting);
+    if (result.waits_for_none) held.queue->served_by->released(*waiting);
+    if (result.was_held) return COMMTASK_OK;
     return held.is_held
                ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was marked as ready before in this run, or was canceled",
                         member)

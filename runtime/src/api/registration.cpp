@@ -73,21 +73,21 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code, int lane) noexcept 
 comm_queue* context::try_register_comm(MPI_Comm comm, int& code) noexcept {
     if (comm == MPI_COMM_NULL || in_progress_call())
         return register_comm(comm, code, mpi_comms::any_lane); // does not wait
-    mpi_comms::question* question = nullptr;
-    if (const int answer = comms_.ask(comm, question); answer != MPI_ERR_PENDING) {
-        code = refuse_comm(answer);
+    mpi_comms::registration_request* request = nullptr;
+    if (const int result = comms_.request_registration(comm, request); result != MPI_ERR_PENDING) {
+        code = refuse_comm(result);
         return nullptr;
     }
     code = COMMTASK_AGAIN;
-    if (question != nullptr) {
-        const auto answer = [](void* asked) -> int {
-            mpi_comms::answer(*static_cast<mpi_comms::question*>(asked));
+    if (request != nullptr) {
+        const auto serve = [](void* asked) -> int {
+            mpi_comms::serve(*static_cast<mpi_comms::registration_request*>(asked));
             return MPI_SUCCESS;
         };
         commtask_options without_waiting = COMMTASK_OPTIONS_INIT;
         without_waiting.flags = COMMTASK_TRY;
-        code = post_own(commtask_op_call(+answer, question, MPI_COMM_WORLD), &without_waiting, nullptr);
-        if (code != COMMTASK_OK) comms_.take_back(*question);
+        code = post_own(commtask_op_call(+serve, request, MPI_COMM_WORLD), &without_waiting, nullptr);
+        if (code != COMMTASK_OK) comms_.take_back(*request);
     }
     if (code == COMMTASK_OK || code == COMMTASK_AGAIN) {
         code = refuse(COMMTASK_AGAIN, "comm is not registered yet: try again");

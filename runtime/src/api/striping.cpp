@@ -60,11 +60,11 @@ template <typename Ask>
 
 [[nodiscard]] int collective_spread_by_message(context& runtime, comm_queue& home) {
     message_promises promised;
-    auto look = [&] {
+    auto read_info = [&] {
         promised = hints_of(home.comm).promises;
         return MPI_SUCCESS;
     };
-    int code = ask_in_progress_call(look, home.comm, "read the info of comm");
+    int code = ask_in_progress_call(read_info, home.comm, "read the info of comm");
     if (code == COMMTASK_OK) code = check_by_message(runtime, home, promised);
     const int as_number =
         (promised.no_any_source ? 1 : 0) + (promised.no_any_tag ? 2 : 0) + (home.striping() != nullptr ? 4 : 0);

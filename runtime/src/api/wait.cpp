@@ -197,7 +197,7 @@ int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, siz
     if (const int code = check_status(status); code != COMMTASK_OK) return code;
     std::size_t found = n_tasks;
     bool is_any_active = false;
-    const auto look = [&] {
+    const auto poll = [&] {
         is_any_active = false;
         for (std::size_t i = 0; i < n_tasks; ++i) {
             if (tasks[i] == COMMTASK_NULL) continue;
@@ -208,8 +208,8 @@ int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, siz
         }
         return !is_any_active;
     };
-    if (!look()) {
-        if (const int code = wait_until(nullptr, timeout_ns, look); code != COMMTASK_OK) return code;
+    if (!poll()) {
+        if (const int code = wait_until(nullptr, timeout_ns, poll); code != COMMTASK_OK) return code;
         if (found < n_tasks) tell_of_unblock({&tasks[found], 1});
     }
     *index = found;
@@ -225,15 +225,15 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
     // callbacks of the remaining tasks may use them.
     std::size_t first_open = 0;
     const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
-    const auto look = [&] {
+    const auto poll = [&] {
         // Polls a task further ahead first. Polling each task until it ends would take every task's
         // cache line from the worker that is about to write it.
         if (first_open < n_tasks && !is_over(std::min(first_open + tuning::steps_in_a_row, n_tasks - 1))) return false;
         while (first_open < n_tasks && is_over(first_open)) ++first_open;
         return first_open == n_tasks;
     };
-    const bool had_to_wait = !look();
-    const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, look) : COMMTASK_OK;
+    const bool had_to_wait = !poll();
+    const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, poll) : COMMTASK_OK;
     if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
     if (had_to_wait && waited == COMMTASK_OK) tell_of_unblock({tasks, n_tasks});
     bool has_failed = false;

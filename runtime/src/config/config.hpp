@@ -91,7 +91,7 @@ struct config_field {
 /// An error in a setting. The message names the variable and gives a valid value.
 struct config_problem {
     bool is_warning; ///< An unknown name: the run can continue. False for an invalid value.
-    std::string sentence;
+    std::string message;
 };
 
 [[nodiscard]] std::span<const config_field, config_field_count> config_fields();

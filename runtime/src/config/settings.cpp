@@ -59,14 +59,14 @@ int collect_settings(config& settings, const commtask_config* given, bool warns)
         if (!problem.is_warning) {
             if (!wrong) wrong = problem;
         } else if (warns && settings.verbose >= 1) {
-            say("warning: %s", problem.sentence.c_str());
+            say("warning: %s", problem.message.c_str());
         }
     }
     if (!wrong && settings.pause_signal != report_signal::none && settings.pause_signal == settings.signal) {
         wrong = config_problem{false,
                                "COMMTASK_SIGNAL and COMMTASK_PAUSE_SIGNAL are the same signal: each must have its own"};
     }
-    return wrong ? refuse(COMMTASK_ERR_CONFIG, "%s", wrong->sentence.c_str()) : COMMTASK_OK;
+    return wrong ? refuse(COMMTASK_ERR_CONFIG, "%s", wrong->message.c_str()) : COMMTASK_OK;
 }
 
 } // namespace commtask::detail

@@ -199,9 +199,9 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     if (is_by_thread) static_cast<void>(stripe_by_thread(*made));
     const std::lock_guard guard{mutex_};
     open_.find(comm)->second = queue = made;
-    const auto asked = questions_.find(comm);
+    const auto asked = requests_.find(comm);
     // The result of that request is outdated.
-    if (asked != questions_.end() && asked->second.answer != MPI_ERR_PENDING) questions_.erase(asked);
+    if (asked != requests_.end() && asked->second.result != MPI_ERR_PENDING) requests_.erase(asked);
     return MPI_SUCCESS;
 }
 
@@ -267,19 +267,19 @@ void mpi_comms::close_freed(comm_queue& freed) noexcept {
     close(freed);
 }
 
-int mpi_comms::ask(MPI_Comm comm, question*& mine) noexcept {
+int mpi_comms::request_registration(MPI_Comm comm, registration_request*& mine) noexcept {
     try {
         const std::lock_guard guard{mutex_};
-        const auto [entry, is_new] = questions_.try_emplace(comm, question{this, comm});
-        question& asked = entry->second;
+        const auto [entry, is_new] = requests_.try_emplace(comm, registration_request{this, comm});
+        registration_request& asked = entry->second;
         if (is_new) mine = &asked;
-        const int answer = asked.answer;
-        if (answer == MPI_ERR_PENDING) return answer;
+        const int result = asked.result;
+        if (result == MPI_ERR_PENDING) return result;
         if (asked.is_second) {
-            questions_.erase(entry);
-            return answer;
+            requests_.erase(entry);
+            return result;
         }
-        asked.answer = MPI_ERR_PENDING;
+        asked.result = MPI_ERR_PENDING;
         asked.is_second = true;
         mine = &asked;
         return MPI_ERR_PENDING;
@@ -288,17 +288,17 @@ int mpi_comms::ask(MPI_Comm comm, question*& mine) noexcept {
     }
 }
 
-void mpi_comms::answer(question& asked) noexcept {
+void mpi_comms::serve(registration_request& asked) noexcept {
     comm_queue* queue = nullptr;
     const int code = asked.asked->add(asked.comm, queue);
     if (code == MPI_SUCCESS) return asked.asked->take_back(asked);
     const std::lock_guard guard{asked.asked->mutex_};
-    asked.answer = code;
+    asked.result = code;
 }
 
-void mpi_comms::take_back(const question& asked) noexcept {
+void mpi_comms::take_back(const registration_request& asked) noexcept {
     const std::lock_guard guard{mutex_};
-    questions_.erase(asked.comm);
+    requests_.erase(asked.comm);
 }
 
 } // namespace commtask::detail

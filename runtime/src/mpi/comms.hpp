@@ -69,26 +69,26 @@ public:
                                         message_promises promised) noexcept;
 
     /// A request to register a communicator, by a submitter that must not wait.
-    struct question {
+    struct registration_request {
         mpi_comms* asked;
         MPI_Comm comm;
         /// An MPI error code, once a progress thread has found that the communicator cannot be
         /// added.
-        int answer = MPI_ERR_PENDING;
+        int result = MPI_ERR_PENDING;
         /// The request is repeated once: the first result may be outdated, since MPI reuses
         /// handles.
         bool is_second = false;
     };
 
     /// Any thread. Requests that a communicator is added.
-    /// @param mine  the request, if it is new: the caller has a progress thread call answer() with
+    /// @param mine  the request, if it is new: the caller has a progress thread call serve() with
     /// it, or withdraws it
     /// @return MPI_ERR_PENDING; the reason why it cannot be added, returned to one caller;
     /// MPI_ERR_NO_MEM
-    [[nodiscard]] int ask(MPI_Comm comm, question*& mine) noexcept;
+    [[nodiscard]] int request_registration(MPI_Comm comm, registration_request*& mine) noexcept;
     /// With a progress lock. Adds the communicator, and removes the request if that succeeds.
-    static void answer(question& asked) noexcept;
-    void take_back(const question& asked) noexcept;
+    static void serve(registration_request& asked) noexcept;
+    void take_back(const registration_request& asked) noexcept;
 
     /// With a progress lock. Undoes stripe_by_message() after a failure on another rank. The
     /// library does not free the duplicates then, since not all ranks have them.
@@ -150,7 +150,7 @@ private:
     /// The library's own duplicates, in the order of their creation, which is the same on all
     /// ranks.
     std::vector<MPI_Comm> duplicates_;
-    std::unordered_map<MPI_Comm, question> questions_;
+    std::unordered_map<MPI_Comm, registration_request> requests_;
     comm_queue* world_ = nullptr;
 };
 

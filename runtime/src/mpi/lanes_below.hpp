@@ -15,7 +15,7 @@ namespace commtask::detail {
 
 struct lanes_in_mpi {
     bool are_independent; ///< Also false if it is unknown.
-    std::string sentence; ///< A message for a user that has requested `n_lanes`.
+    std::string message;  ///< A message for a user that has requested `n_lanes`.
 };
 
 /// MPICH's number of network contexts: an environment variable, and an MPI_T control variable.

@@ -64,8 +64,8 @@ std::size_t mpi_transport::count_requests(const commtask_op& op) noexcept {
     return dests_of(op).size() + (kind.has_sources ? sources_of(op).size() : 0);
 }
 
-/// @param holds  the receives must be queued behind an ordered mprobe
-start_result mpi_transport::start_many(task& which, bool holds) noexcept {
+/// @param queues  the receives must be queued behind an ordered mprobe
+start_result mpi_transport::start_many(task& which, bool queues) noexcept {
     start_gathered();
     const commtask_op& op = which.op;
     const errors_return errors;
@@ -79,7 +79,7 @@ start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     int code = visit_messages(op, true, [&](const one_message& from) {
         MPI_Request request = MPI_REQUEST_NULL;
         const int refused =
-            holds ? MPI_SUCCESS : code_with_request(errors.code_of(start_receive(from, op.comm, &request)), request);
+            queues ? MPI_SUCCESS : code_with_request(errors.code_of(start_receive(from, op.comm, &request)), request);
         if (refused == MPI_SUCCESS) add(request, n_receives++);
         return refused;
     });
@@ -95,8 +95,8 @@ start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     if (code != MPI_SUCCESS) {
         take_error(which, code);
         const auto end_of_receives = static_cast<std::ptrdiff_t>(first + n_receives);
-        for (std::size_t i = first; i < first + n_receives && !holds; ++i) MPI_Cancel(&requests_[i]);
-        if (holds) {
+        for (std::size_t i = first; i < first + n_receives && !queues; ++i) MPI_Cancel(&requests_[i]);
+        if (queues) {
             requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(first),
                             requests_.begin() + end_of_receives);
             parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(first), parts_.begin() + end_of_receives);
@@ -106,7 +106,7 @@ start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     which.run.status_request_at = static_cast<std::uint32_t>(first);
     count_in_flight();
     if (which.run.open_parts == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
-    if (holds && n_receives > 0 && code == MPI_SUCCESS) unmatched_.push(which);
+    if (queues && n_receives > 0 && code == MPI_SUCCESS) unmatched_.push(which);
     return start_result::started;
 }
 

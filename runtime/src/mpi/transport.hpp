@@ -137,7 +137,7 @@ private:
 
     // Operations of many messages: many.cpp.
     [[nodiscard]] static std::size_t count_requests(const commtask_op& op) noexcept;
-    [[nodiscard]] start_result start_many(task& which, bool holds) noexcept;
+    [[nodiscard]] start_result start_many(task& which, bool queues) noexcept;
     [[nodiscard]] static int make_many(const commtask_op& op, kept_requests& kept) noexcept;
     static void one_of_many_ended(started_part ended, const MPI_Status& status, int error) noexcept;
     void withdraw_many(const task& which) noexcept;

@@ -15,7 +15,7 @@ namespace commtask::detail {
 namespace {
 
 /// Whether one message could match both operations.
-[[nodiscard]] bool want_the_same(const commtask_op& first, const commtask_op& second) noexcept {
+[[nodiscard]] bool match_same_message(const commtask_op& first, const commtask_op& second) noexcept {
     const auto overlap = [](int left, int right, int any) { return left == right || left == any || right == any; };
     if (first.comm != second.comm || !overlap(recv_tag_of(first), recv_tag_of(second), MPI_ANY_TAG)) return false;
     for (const int one : sources_of(first)) {
@@ -29,8 +29,8 @@ namespace {
 /// Whether a task in the list blocks a later task.
 [[nodiscard]] bool bars(const task& earlier, const task& later) noexcept {
     const bool is_ordered = (earlier.flags() & COMMTASK_UNORDERED) == 0 && (earlier.flags() & flag_is_call) == 0;
-    const bool holds = !is_probe(operation_of(earlier.op.kind)) || is_probe(operation_of(later.op.kind)) || is_ordered;
-    return holds && want_the_same(earlier.op, later.op);
+    const bool blocks = !is_probe(operation_of(earlier.op.kind)) || is_probe(operation_of(later.op.kind)) || is_ordered;
+    return blocks && match_same_message(earlier.op, later.op);
 }
 
 [[nodiscard]] bool is_barred(const task& later, const task_list& earlier) noexcept {
