@@ -107,7 +107,7 @@ template <typename Count>
     for (int i = 0; i < n_counts; ++i) {
         if (numbers[i] >= 0 && (has_large_counts || fits_int(numbers[i]))) continue;
         return refuse(COMMTASK_ERR_COUNT, "%s[%d] is %lld, and must be from 0 to %s", name, i,
-                      static_cast<long long>(numbers[i]), has_large_counts ? "what memory holds" : "INT_MAX");
+                      static_cast<long long>(numbers[i]), has_large_counts ? "the largest MPI_Count" : "INT_MAX");
     }
     return COMMTASK_OK;
 }
