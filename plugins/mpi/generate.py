@@ -40,18 +40,18 @@ ON_FILE = re.compile("MPI_File_i((?:read|write)\\w*)")
 AROUND = {"MPI_Win_create": "make_window", "MPI_Win_allocate": "make_window", "MPI_Win_allocate_shared": "make_window",
           "MPI_Win_create_dynamic": "make_window", "MPI_Win_free": "free_window", "MPI_File_open": "open_file",
           "MPI_File_close": "close_file"}
-AFTER = {"MPI_Win_lock": "windows::note_lock(a3, a1)", "MPI_Win_unlock": "windows::note_unlock(a1, a0)",
-         "MPI_Win_lock_all": "windows::note_lock_all(a1)",
-         "MPI_Win_unlock_all": "windows::note_unlock_all(a0)",
-         "MPI_Win_set_errhandler": "windows::note_handler(a0, a1)",
-         "MPI_File_set_errhandler": "files::note_handler(a0, a1)", "MPI_File_set_view": "files::note_view(a0, a2)"}
+AFTER = {"MPI_Win_lock": "windows::record_lock(a3, a1)", "MPI_Win_unlock": "windows::record_unlock(a1, a0)",
+         "MPI_Win_lock_all": "windows::record_lock_all(a1)",
+         "MPI_Win_unlock_all": "windows::record_unlock_all(a0)",
+         "MPI_Win_set_errhandler": "windows::record_handler(a0, a1)",
+         "MPI_File_set_errhandler": "files::record_handler(a0, a1)", "MPI_File_set_view": "files::record_view(a0, a2)"}
 # Collectives whose order COMMTASK_MPI_CHECK compares (order_check.hpp), blocking or not; and the
 # calls in which it compares them.
 COLLECTIVE = re.compile("MPI_(Neighbor_)?(Allgatherv?|Allreduce|Alltoall[vw]?|Barrier|Bcast|Exscan|Gatherv?|Reduce"
                         "|Reduce_scatter(_block)?|Scan|Scatterv?)")
 WHERE_ALL_MEET = {"MPI_Comm_free", "MPI_Comm_disconnect"}
 # Calls that only query: programs make them in loops (traced_call.hpp).
-LOOK = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status(_all|_any|_some)?|Parrived)")
+TEST = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status(_all|_any|_some)?|Parrived)")
 # Blocking functions that have a body in src/: they poll repeatedly.
 BY_HAND = {"MPI_Probe", "MPI_Mprobe"}
 
@@ -114,7 +114,7 @@ class Wrapper:
             return (f"commtask::interposer::{AROUND[self.base()]}<{section}>({handle}, "
                     f"[&] {{ return {self.call(self.real)}; }})")
         if self.base() in AFTER:
-            return (f"commtask::interposer::noted(commtask::interposer::inside<{section}>([&] {{ return "
+            return (f"commtask::interposer::on_success(commtask::interposer::inside<{section}>([&] {{ return "
                     f"{self.call(self.real)}; }}), [&] {{ commtask::interposer::{AFTER[self.base()]}; }})")
         return f"commtask::interposer::inside<{section}>([&] {{ return {self.call(self.real)}; }})"
 
@@ -148,7 +148,7 @@ class Wrapper:
         made = f"commtask_op_file_{ON_FILE.fullmatch(self.base())[1]}({', '.join(arguments[1:])}, a0, MPI_COMM_WORLD)"
         native = self.call(self.real, [*arguments, "request"])
         if POLLED_FILE.fullmatch(self.base()):
-            native = f"commtask::interposer::note_polled(request, {native})"
+            native = f"commtask::interposer::record_polled(request, {native})"
         return f"commtask::interposer::post_on_file({made}, {request}, [&](MPI_Request* request) {{ return {native}; }})"
 
     def is_collective(self):
@@ -231,8 +231,8 @@ def text_of_wrappers(wrappers):
         if w.name in WHERE_ALL_MEET:
             lines.append("    if (a0 != nullptr) commtask::interposer::order_check::compare(*a0);")
         if not by_hand:
-            lines.append(f"    if (commtask::interposer::passes_through()) return {w.from_below()};")
-        kind = "look" if LOOK.fullmatch(w.base()) else "call"
+            lines.append(f"    if (commtask::interposer::goes_to_mpi()) return {w.from_below()};")
+        kind = "test" if TEST.fullmatch(w.base()) else "call"
         lines.append(f"    const commtask::interposer::traced_{kind} traced{{{index}}};")
         if w.name in WHERE_ALL_MEET:
             lines.append("    if (a0 != nullptr) commtask::interposer::outlive(*a0);")

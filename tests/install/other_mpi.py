@@ -165,7 +165,7 @@ def launcher(package, options, text=LONE, before_program=()):
         print("this MPI does not start under the other's launcher at all, and says so itself")
         return 77 if status != 0 else 1
     check(said.count("0 of a world of 1") == 2, "two lone ranks were expected")
-    check(said.count("each of them is alone") == 1, "it must be said once")
+    check(said.count("each of them is rank 0 of 1") == 1, "it must be said once")
     check(options.own in said and "launcher" in said, "both MPIs must be named")
     return 0
 

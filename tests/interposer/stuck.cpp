@@ -56,10 +56,10 @@ void exchange() {
     MPI_Comm_free(&copy);
 }
 
-void finalize(bool is_left_behind = true) {
+void finalize(bool is_abandoned = true) {
     const int code = commtask_finalize();
-    if (is_left_behind) say("code %d: %d", code, std::strstr(commtask_last_error(), "does not come back") != nullptr);
-    EXPECT(code == (is_left_behind ? COMMTASK_ERR_UNFINISHED : COMMTASK_OK) && commtask_is_initialized() == 0);
+    if (is_abandoned) say("code %d: %d", code, std::strstr(commtask_last_error(), "does not return") != nullptr);
+    EXPECT(code == (is_abandoned ? COMMTASK_ERR_UNFINISHED : COMMTASK_OK) && commtask_is_initialized() == 0);
 }
 
 /// Whoever takes it up: not the thread that ends the use.

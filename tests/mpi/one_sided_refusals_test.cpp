@@ -150,10 +150,10 @@ TEST_F(OneSidedRefusals, SidesThatAreNotOfTheSameSize) {
 TEST_F(OneSidedRefusals, ReductionsOfTwoTypesOfElements) {
     std::array<int, 2> values{};
     refused(commtask_op_accumulate(values.data(), 2, MPI_INT, right(), 0, 1, MPI_DOUBLE, MPI_SUM, window_),
-            COMMTASK_ERR_TYPE, "type and target type");
+            COMMTASK_ERR_TYPE, "origin and target datatype");
     refused(commtask_op_get_accumulate(values.data(), values.data(), 1, MPI_INT, right(), 0, 1, MPI_FLOAT, MPI_SUM,
                                        window_),
-            COMMTASK_ERR_TYPE, "type and target type");
+            COMMTASK_ERR_TYPE, "origin and target datatype");
 }
 
 TEST_F(OneSidedRefusals, RanksCountsTypesAndBuffers) {
@@ -164,7 +164,7 @@ TEST_F(OneSidedRefusals, RanksCountsTypesAndBuffers) {
     refused(commtask_op_put(&value, 1, MPI_INT, right(), 0, -1, MPI_INT, window_), COMMTASK_ERR_COUNT, "target count");
     refused(commtask_op_get(&value, 1, MPI_DATATYPE_NULL, right(), 0, 1, MPI_INT, window_), COMMTASK_ERR_TYPE, "type");
     refused(commtask_op_get(&value, 1, MPI_INT, right(), 0, 1, MPI_DATATYPE_NULL, window_), COMMTASK_ERR_TYPE,
-            "target type");
+            "target datatype");
     refused(commtask_op_get(nullptr, 1, MPI_INT, right(), 0, 1, MPI_INT, window_), COMMTASK_ERR_BUFFER, "buffer");
     refused(commtask_op_accumulate(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, MPI_OP_NULL, window_), COMMTASK_ERR_OP,
             "reduction");
@@ -218,7 +218,7 @@ TEST_F(OneSidedRefusals, AWindowThatIsInAnEpochOfOneRankIsRegisteredByNone) {
     const bool is_inside = rank_ == last();
     if (is_inside) MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, window_);
     EXPECT_EQ(commtask_win_register(window_, comm_), COMMTASK_ERR_WINDOW);
-    const char* const word = is_inside ? "in an epoch of the program's" : "could not register the window";
+    const char* const word = is_inside ? "has an open epoch on the window" : "could not register the window";
     EXPECT_NE(std::strstr(commtask_last_error(), word), nullptr) << commtask_last_error();
     int is_free = 1;
     if (is_inside) {

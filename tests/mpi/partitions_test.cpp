@@ -267,7 +267,7 @@ TEST_F(Partitions, AreRefusedWithTheReason) {
     refuse(COMMTASK_ERR_ARGUMENT, "has 4", commtask_plan_pready_range(raw, 1, 2, 3));
     refuse(COMMTASK_ERR_ARGUMENT, "has 4", commtask_plan_pready_range(raw, 1, -1, 1));
     refuse(COMMTASK_ERR_ARGUMENT, "precv", commtask_plan_pready_range(raw, 0, 0, 1));
-    refuse(COMMTASK_ERR_ARGUMENT, "not in partitions", commtask_plan_pready_range(raw, 2, 0, 1));
+    refuse(COMMTASK_ERR_ARGUMENT, "not partitioned", commtask_plan_pready_range(raw, 2, 0, 1));
     refuse(COMMTASK_ERR_ARGUMENT, "member is 3", commtask_plan_pready_range(raw, 3, 0, 1));
     refuse(COMMTASK_ERR_ARGUMENT, "has 2", commtask_plan_parrived(raw, 0, 2));
     refuse(COMMTASK_ERR_ARGUMENT, "partitions", commtask_plan_defer(raw, 1));

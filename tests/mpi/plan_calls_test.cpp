@@ -170,16 +170,16 @@ TEST_F(PlanCalls, GiveBackEveryDatatypeThatTheyMake) {
     commtask_plan_t none = COMMTASK_PLAN_NULL;
     EXPECT_EQ(commtask_record_end(&none), COMMTASK_ERR_TYPE);
     EXPECT_EQ(calls.types, 0) << "refused";
-    commtask_plan_t left_behind = COMMTASK_PLAN_NULL;
+    commtask_plan_t abandoned = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     send(mine);
-    ASSERT_EQ(commtask_record_end(&left_behind), COMMTASK_OK);
+    ASSERT_EQ(commtask_record_end(&abandoned), COMMTASK_OK);
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     send(mine); // and a recording that is open
     EXPECT_EQ(calls.types, 2);
     EXPECT_EQ(commtask_finalize(), COMMTASK_OK);
     EXPECT_EQ(calls.types, 0) << "left to commtask_finalize";
-    EXPECT_EQ(commtask_plan_release(&left_behind), COMMTASK_OK);
+    EXPECT_EQ(commtask_plan_release(&abandoned), COMMTASK_OK);
     const commtask_config settings = configuration();
     ASSERT_EQ(commtask_init(&settings), COMMTASK_OK) << commtask_last_error();
     EXPECT_EQ(commtask_record_end(nullptr), COMMTASK_ERR_ARGUMENT) << "it is dropped";

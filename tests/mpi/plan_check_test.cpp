@@ -100,7 +100,7 @@ TEST_F(PlanCheck, SaysTheFirstDifferenceOnStderr) {
         how changed = right;
         change(changed);
         const std::string said = said_of(changed);
-        EXPECT_NE(said.find("the program would post something else than its plan: member 0 (send): " + words + "\n"),
+        EXPECT_NE(said.find("the program's posts differ from the plan: member 0 (send): " + words + "\n"),
                   std::string::npos)
             << said;
     };

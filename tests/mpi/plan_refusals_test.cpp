@@ -167,7 +167,7 @@ TEST_F(PlanRefusals, OfMembersThatAreNotHeldOrReadyTwice) {
     expect(commtask_plan_pready(COMMTASK_PLAN_NULL, 0), COMMTASK_ERR_ARGUMENT, "plan");
     for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(commtask_plan_pready(held.get(), 0), COMMTASK_OK);
-        expect(commtask_plan_pready(held.get(), 0), COMMTASK_ERR_ARGUMENT, "made ready before");
+        expect(commtask_plan_pready(held.get(), 0), COMMTASK_ERR_ARGUMENT, "marked as ready before");
         held.run();
     }
 }

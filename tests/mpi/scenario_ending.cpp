@@ -119,7 +119,7 @@ void finalize_leaves_a_call() {
     how.n_after = 1;
     CHECK(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
-    CHECK(last_error_names("does not come back"));
+    CHECK(last_error_names("does not return"));
     CHECK(commtask_is_initialized() == 0);
     give_leave();
     // A second life beside what is left of the first.
@@ -145,7 +145,7 @@ void finalize_leaves_a_submitter() {
     std::thread signaller{[event] { CHECK(commtask_event_signal(event) == COMMTASK_OK); }};
     await_its_begin();
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
-    CHECK(last_error_names("does not come back"));
+    CHECK(last_error_names("does not return"));
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     give_leave();

@@ -2,7 +2,7 @@
 //
 // Scenarios about plans and the end of the library: a run that waits for members that nobody makes ready is listed and given up, on
 // the rank that leaves with it and on the one that waits for its message; and plans that the program left are given back, or left to a
-// worker that does not come back.
+// worker that does not return.
 #include "scenario.hpp"
 
 #include <initializer_list>
@@ -130,7 +130,7 @@ void stale_plans() {
     MPI_Finalize();
 }
 
-// A worker that does not come back may be inside MPI with a member: nobody starts these plans any more, their handles can be given back
+// A worker that does not return may be inside MPI with a member: nobody starts these plans any more, their handles can be given back
 // all the same, and the worker still finds what it had in hand.
 void finalize_leaves_plans() {
     begin_mpi();
@@ -146,7 +146,7 @@ void finalize_leaves_plans() {
     CHECK(commtask_plan_start(stuck, nullptr, nullptr) == COMMTASK_OK);
     await_its_begin();
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
-    CHECK(last_error_names("does not come back"));
+    CHECK(last_error_names("does not return"));
     CHECK(commtask_plan_release(&early) == COMMTASK_OK);
     CHECK(early == COMMTASK_PLAN_NULL);
 

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-UNFINISHED = r"task(s)? unfinished, given up by commtask_finalize"
+UNFINISHED = r"task(s)? unfinished, abandoned by commtask_finalize"
 AGE = r"\d+\.\d+\s+"
 REFUSED = r"rank \d: send of 4 (?:MPI_INT|elements) to rank \d, tag \d, halo was refused: "
 WORKER = r"rank (\d+) worker (-?\d+) reserved (\d) compute ([\d,]+)"
@@ -67,9 +67,9 @@ EXPECTATIONS = {
     "finalize_unsignalled": {"prints": [UNFINISHED, AGE + r"barrier, MPI_COMM_WORLD; after an event with 1 signal missing"]},
     "finalize_waits_for_a_call": {"never": [UNFINISHED]},
     "finalize_leaves_a_call": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"},
-                               "prints": [r"unfinished tasks are left as they are.*inside one call \(call\)"]},
+                               "prints": [r"incomplete tasks are abandoned.*inside one call \(call\)"]},
     "finalize_leaves_a_submitter": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5", "COMMTASK_IDLE": "shared"},
-                                 "prints": [r"unfinished tasks are left as they are.*inside one call"]},
+                                 "prints": [r"incomplete tasks are abandoned.*inside one call"]},
     "finalize_retries": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5"}, "prints": [UNFINISHED]},
     "finalize_half_ready": {"prints": [UNFINISHED, AGE + r"plan of 3 members; 2 of its members have not ended",
                                        AGE + r"send of 1 MPI_INT to rank 0, tag 1, MPI_COMM_SELF, member 1 of a plan; "
@@ -81,12 +81,12 @@ EXPECTATIONS = {
     # What is freed is overwritten: whoever uses it still finds no pointer there.
     "stale_plans": {"environment": {"MALLOC_PERTURB_": "85"}, "prints": [UNFINISHED]},
     "finalize_leaves_plans": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "0.5", "MALLOC_PERTURB_": "85"},
-                              "prints": [r"unfinished tasks are left as they are.*inside one call \(call\)"]},
+                              "prints": [r"incomplete tasks are abandoned.*inside one call \(call\)"]},
     "peer_leaves_in_a_run": {"environment": {"COMMTASK_FINALIZE_TIMEOUT_S": "1"},
-                             "prints": [r"rank 1: \d tasks unfinished, given up by commtask_finalize",
+                             "prints": [r"rank 1: \d tasks unfinished, abandoned by commtask_finalize",
                                         AGE + r"send of 1 MPI_INT to rank 0, tag 5, MPI_COMM_WORLD, member 1 of a plan; "
                                         r"for commtask_plan_pready",
-                                        r"rank 0: 3 tasks unfinished, given up by commtask_finalize",
+                                        r"rank 0: 3 tasks unfinished, abandoned by commtask_finalize",
                                         AGE + r"plan of 3 members; 2 of its members have not ended",
                                         AGE + r"recv of 1 MPI_INT from rank 1, tag 5, MPI_COMM_WORLD, member 0 of a plan; in flight",
                                         AGE + r"send of 1 MPI_INT to MPI_PROC_NULL, tag 0, MPI_COMM_SELF, member 2 of a plan; "
@@ -109,7 +109,7 @@ EXPECTATIONS = {
                            "prints": [r"statistics of 1 rank of 2", r"statistics of 2 ranks"]},
     "forked_child": {},
     "signalled": {"environment": {"COMMTASK_SIGNAL": "SIGUSR1"},
-                  "wait_for": [r"rank 0: 1 task unfinished, asked for by a signal",
+                  "wait_for": [r"rank 0: 1 task unfinished, requested by a signal",
                                r"recv of 1 MPI_INT from rank 0, tag 77, MPI_COMM_WORLD; in flight"],
                   "never": [UNFINISHED]},
     "watchdog": {"environment": {"COMMTASK_STALL_S": "0.3"},
@@ -214,12 +214,12 @@ EXPECTATIONS = {
                                  r"COMMTASK_LANES is 2"},
     "serialized.announced": {"environment": {"COMMTASK_NODE_DOORBELLS": "on", "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
                              "once": r"rank 0: commtask_init was refused: MPI was initialised with MPI_THREAD_SERIALIZED, and "
-                                     r"COMMTASK_NODE_ANNOUNCE_BYTES is set: a leader calls MPI for other ranks"},
+                                     r"COMMTASK_NODE_ANNOUNCE_BYTES needs MPI_THREAD_MULTIPLE"},
     "lanes_differ": {"once": r"rank 0: commtask_init was refused: COMMTASK_LANES is 1 on this rank, and from 1 to 3 among all"},
     "lanes_unfinished": {"environment": {"COMMTASK_LANES": "2", "COMMTASK_FINALIZE_TIMEOUT_S": "1"},
-                         "prints": [r"2 tasks unfinished on lane 0, given up by commtask_finalize",
+                         "prints": [r"2 tasks unfinished on lane 0, abandoned by commtask_finalize",
                                     AGE + r"recv of 1 MPI_INT from rank 0, tag 70, .*; in flight",
-                                    r"2 tasks unfinished on lane 1, given up by commtask_finalize",
+                                    r"2 tasks unfinished on lane 1, abandoned by commtask_finalize",
                                     AGE + r"recv of 1 MPI_INT from rank 0, tag 71, .*; in flight",
                                     AGE + r"noop, .*; after a task of lane 0"]},
     "lanes_stats": {"environment": {"COMMTASK_LANES": "2", "COMMTASK_STATS": "1"},

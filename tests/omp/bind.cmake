@@ -45,7 +45,7 @@ if(COMMTASK_SANITIZE STREQUAL "none")
                           ENVIRONMENT OMP_NUM_THREADS=2 "BIND_TEST_EXPECTS=are not bound")
     commtask_run_omp_test(omp.bind_check in_front RANKS 1
                           ENVIRONMENT OMP_NUM_THREADS=2 BIND_TEST_EXPECTS=bound LD_PRELOAD=${bind_library})
-    commtask_run_omp_test(omp.bind_check behind RANKS 1 ENVIRONMENT OMP_NUM_THREADS=2 "BIND_TEST_EXPECTS=stands behind"
+    commtask_run_omp_test(omp.bind_check behind RANKS 1 ENVIRONMENT OMP_NUM_THREADS=2 "BIND_TEST_EXPECTS=comes after"
                           LD_PRELOAD=${COMMTASK_LIBOMP}:${bind_library})
     find_package(Python3 REQUIRED COMPONENTS Interpreter)
     set(older "${CMAKE_CURRENT_BINARY_DIR}/older/libomp.so.5")

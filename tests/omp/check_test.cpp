@@ -2,7 +2,7 @@
 //
 // Communication tasks that libomp does not wait for are named, and right programs are not. What is
 // wrong here is brought to its end by hand before the region ends, since libomp would not do it. The other programs of
-// this folder run with the check as well, and none of them may hear of it.
+// this folder run with the check as well, and none of them may register_callback of it.
 #include "omp_fixture.hpp"
 
 #include <mutex>
@@ -24,13 +24,13 @@ class Check : public omp_test::ring {
 protected:
     void SetUp() override {
         ring::SetUp();
-        commtask_omp_set_error_handler(&Check::hear, this);
+        commtask_omp_set_error_handler(&Check::register_callback, this);
     }
     void TearDown() override {
         commtask_omp_set_error_handler(nullptr, nullptr);
         commtask_omp_clear_errors();
     }
-    static void hear(const commtask_omp_error* error, void* self) {
+    static void register_callback(const commtask_omp_error* error, void* self) {
         auto& fixture = *static_cast<Check*>(self);
         const std::scoped_lock guard(fixture.lock);
         fixture.errors.push_back({error->code, error->kind, error->sentence});

@@ -27,13 +27,13 @@ class Errors : public omp_test::ring {
 protected:
     void SetUp() override {
         ring::SetUp();
-        commtask_omp_set_error_handler(&Errors::hear, this);
+        commtask_omp_set_error_handler(&Errors::register_callback, this);
     }
     void TearDown() override {
         commtask_omp_set_error_handler(nullptr, nullptr);
         commtask_omp_clear_errors();
     }
-    static void hear(const commtask_omp_error* error, void* self) {
+    static void register_callback(const commtask_omp_error* error, void* self) {
         auto& fixture = *static_cast<Errors*>(self);
         const std::scoped_lock guard(fixture.lock);
         fixture.errors.push_back(

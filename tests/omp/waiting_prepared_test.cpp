@@ -37,7 +37,7 @@ TEST_F(WaitingPrepared, TasksAreListedUntilTheyStart) {
         list = omp_test::list_with(", created at file.cpp:12; for the dependences of its OpenMP task\n");
         omp_fulfill_event(gate);
     }
-    EXPECT_NE(list.find("2 tasks unfinished, asked for by a signal"), std::string::npos) << list;
+    EXPECT_NE(list.find("2 tasks unfinished, requested by a signal"), std::string::npos) << list;
     EXPECT_NE(list.find("recv of 1 MPI_INT from rank " + std::to_string(rank) +
                         ", tag 7, MPI_COMM_WORLD; for the "
                         "dependences of its OpenMP task\n"),

@@ -38,7 +38,7 @@ TEST_F(Waiting, TasksAreListedWithTheLineOfTheirMacro) {
         list = omp_test::list_with(created_at + std::to_string(line) + where);
         may_end = true;
     }
-    EXPECT_NE(list.find("unfinished, asked for by a signal"), std::string::npos) << list;
+    EXPECT_NE(list.find("unfinished, requested by a signal"), std::string::npos) << list;
     EXPECT_NE(list.find("send of 1 MPI_INT to rank " + std::to_string(rank) + ", tag 7"), std::string::npos) << list;
     EXPECT_EQ(received, 4);
 }

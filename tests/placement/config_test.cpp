@@ -32,7 +32,7 @@ std::string refusal(const char* entry) {
     if (problems.size() != 1) return "expected one problem";
     EXPECT_FALSE(problems[0].is_warning);
     EXPECT_EQ(target.sources, config{}.sources) << "a refused value must not change anything";
-    return problems[0].sentence;
+    return problems[0].message;
 }
 
 TEST(Config, HasItsDefaultsWithoutAnEnvironment) {
@@ -144,8 +144,8 @@ TEST(Config, TakesAnOldNameAndWarnsWithTheNewOne) {
     EXPECT_EQ(target.wait_max_us, 70);
     ASSERT_THAT(problems, SizeIs(1));
     EXPECT_TRUE(problems[0].is_warning);
-    EXPECT_EQ(problems[0].sentence,
-              "COMMTASK_NAP_MAX_US is called COMMTASK_WAIT_MAX_US now; the old name will go with the next version.");
+    EXPECT_EQ(problems[0].message,
+              "COMMTASK_NAP_MAX_US is called COMMTASK_WAIT_MAX_US now; the next version will not accept the old name.");
 }
 
 TEST(Config, TakesTheNewNameWhereBothAreSet) {
@@ -166,7 +166,7 @@ TEST(Config, WarnsOfAnUnknownNameWithTheNearestOne) {
     const auto problems = read(target, {"COMMTASK_LANSE=1", "COMMTASK_VERBOSE=2"});
     ASSERT_THAT(problems, SizeIs(1));
     EXPECT_TRUE(problems[0].is_warning);
-    EXPECT_EQ(problems[0].sentence,
+    EXPECT_EQ(problems[0].message,
               "COMMTASK_LANSE is no setting of commtask and has no effect; the nearest name is COMMTASK_LANES.");
     EXPECT_EQ(target.verbose, 2) << "the other settings are still taken";
 }

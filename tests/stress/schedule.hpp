@@ -53,7 +53,7 @@ public:
     void post_all(int count, bool only_local = false) {
         for (int number = 0; number < count; ++number) {
             post_one(number, only_local);
-            look_at_one();
+            poll_task();
             if (chance(4)) signal_one();
             // Like a program that works in rounds: not everything stays open to the end.
             if (!only_local && chance(40)) settle();
@@ -171,7 +171,7 @@ private:
         }
     }
 
-    void look_at_one() {
+    void poll_task() {
         step& some = steps_[local_() % steps_.size()];
         if (!some.handle) return;
         const std::chrono::microseconds moment{local_() % 50};

@@ -62,7 +62,7 @@ void meet(std::atomic<int>& count) {
     meet(shared.n_here);
     trace_file* const got = trace_file::open(plan_in(folder, run), why);
     meet(shared.n_tried); // a file is one's own as long as its process runs
-    if (got == nullptr) _exit(why.find("still runs") != std::string::npos ? 0 : 3);
+    if (got == nullptr) _exit(why.find("running process") != std::string::npos ? 0 : 3);
     _exit(run_in(folder / "rank-0.cttrace") == run ? 1 : 2);
 }
 

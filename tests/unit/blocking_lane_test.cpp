@@ -31,9 +31,9 @@ int call_one_sided(const commtask_op& /*op*/) noexcept {
     return MPI_SUCCESS;
 }
 
-errors_come_back::errors_come_back() noexcept : outer_(MPI_SUCCESS) {}
-errors_come_back::~errors_come_back() = default;
-int errors_come_back::code_of(int code) const noexcept { return code == MPI_SUCCESS ? outer_ : code; }
+errors_return::errors_return() noexcept : outer_(MPI_SUCCESS) {}
+errors_return::~errors_return() = default;
+int errors_return::code_of(int code) const noexcept { return code == MPI_SUCCESS ? outer_ : code; }
 
 namespace testing {
 namespace {

@@ -18,13 +18,13 @@ namespace tuning = commtask::detail::tuning;
 
 /// How many of the next `n` sends would be asked for, if all end so.
 int looks(early_ends& learned, std::int64_t count, int n, bool has_ended) {
-    int n_looks = 0;
+    int n_polls = 0;
     for (int i = 0; i < n; ++i) {
-        if (!learned.is_worth_a_look(count)) continue;
-        ++n_looks;
+        if (!learned.may_end_early(count)) continue;
+        ++n_polls;
         learned.saw(count, has_ended);
     }
-    return n_looks;
+    return n_polls;
 }
 
 TEST(EarlyEnds, AllAreAskedForWhileTheyEndAtOnce) {

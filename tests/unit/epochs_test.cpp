@@ -17,10 +17,10 @@ namespace {
 
 class Book : public ::testing::Test {
 protected:
-    [[nodiscard]] bool may_come(const commtask_op& op) { return book_.enter(op, name_, {}) == COMMTASK_OK; }
+    [[nodiscard]] bool may_come(const commtask_op& op) { return log_.enter(op, name_, {}) == COMMTASK_OK; }
     [[nodiscard]] std::uint64_t ticket_for(const commtask_op& op) {
         std::uint64_t number = 0;
-        EXPECT_EQ(book_.enter_for_later(op, name_, {}, [&] { return number = ++n_tickets_; }), COMMTASK_OK);
+        EXPECT_EQ(log_.enter_for_later(op, name_, {}, [&] { return number = ++n_tickets_; }), COMMTASK_OK);
         return number;
     }
     static commtask_op fence(int assertion = 0) { return commtask_op_win_fence(assertion, MPI_WIN_NULL); }
@@ -33,11 +33,11 @@ protected:
 
     [[nodiscard]] bool may_start(const std::vector<int>& group) {
         const commtask_op start = commtask_op_win_start(MPI_GROUP_NULL, 0, MPI_WIN_NULL);
-        return book_.enter(start, name_, group) == COMMTASK_OK;
+        return log_.enter(start, name_, group) == COMMTASK_OK;
     }
     static commtask_op complete() { return commtask_op_win_complete(MPI_WIN_NULL); }
 
-    epoch_book book_;
+    epoch_log log_;
     const std::string name_ = "halos";
 
 private:
@@ -46,26 +46,26 @@ private:
 
 TEST_F(Book, ForgetsAnEpochWhoseBeginIsDropped) {
     const std::uint64_t begin = ticket_for(lock(3));
-    EXPECT_STREQ(book_.what_is_open(), "win_unlock");
-    book_.was_dropped(begin);
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    EXPECT_STREQ(log_.missing_operation(), "win_unlock");
+    log_.was_dropped(begin);
+    EXPECT_EQ(log_.missing_operation(), nullptr);
     EXPECT_FALSE(may_come(put(3)));
     EXPECT_TRUE(may_come(lock(3)));
 }
 
 TEST_F(Book, HasAnEpochStillOpenWhoseEndIsDropped) {
     EXPECT_TRUE(may_come(lock(1)));
-    book_.was_dropped(ticket_for(unlock(1)));
-    EXPECT_STREQ(book_.what_is_open(), "win_unlock");
+    log_.was_dropped(ticket_for(unlock(1)));
+    EXPECT_STREQ(log_.missing_operation(), "win_unlock");
     EXPECT_TRUE(may_come(put(1)));
     EXPECT_TRUE(may_come(unlock(1)));
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    EXPECT_EQ(log_.missing_operation(), nullptr);
 }
 
 TEST_F(Book, ForgetsTheOnlyOperationBetweenTwoFences) {
     EXPECT_TRUE(may_come(fence()));
-    book_.was_dropped(ticket_for(put(0)));
-    EXPECT_EQ(book_.what_is_open(), nullptr); // as after a fence that nobody has used
+    log_.was_dropped(ticket_for(put(0)));
+    EXPECT_EQ(log_.missing_operation(), nullptr); // as after a fence that nobody has used
     EXPECT_TRUE(may_come(lock(0)));
 }
 
@@ -74,20 +74,20 @@ TEST_F(Book, TellsWhatCameLaterAgainWithoutWhatWasDropped) {
     const std::uint64_t end = ticket_for(unlock(1));
     EXPECT_TRUE(may_come(lock(2)));
     EXPECT_TRUE(may_come(put(2)));
-    book_.was_dropped(end);
+    log_.was_dropped(end);
     EXPECT_TRUE(may_come(put(1))); // both are locked now
     EXPECT_TRUE(may_come(unlock(2)));
-    EXPECT_STREQ(book_.what_is_open(), "win_unlock");
+    EXPECT_STREQ(log_.missing_operation(), "win_unlock");
     EXPECT_TRUE(may_come(unlock(1)));
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    EXPECT_EQ(log_.missing_operation(), nullptr);
 }
 
 TEST_F(Book, LeavesToMpiWhatWasPostedForWhatIsDropped) {
     const std::uint64_t begin = ticket_for(fence());
     EXPECT_TRUE(may_come(put(0)));
     EXPECT_TRUE(may_come(fence(MPI_MODE_NOSUCCEED)));
-    book_.was_dropped(begin);
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    log_.was_dropped(begin);
+    EXPECT_EQ(log_.missing_operation(), nullptr);
     EXPECT_FALSE(may_come(put(0)));
 }
 
@@ -95,9 +95,9 @@ TEST_F(Book, CountsATicketThatWasUsedAsAPost) {
     const std::uint64_t first = ticket_for(lock(1));
     const std::uint64_t second = ticket_for(lock(2));
     const std::uint64_t third = ticket_for(lock(3));
-    book_.was_posted(second);
-    book_.was_posted(first);
-    book_.was_dropped(third);
+    log_.was_posted(second);
+    log_.was_posted(first);
+    log_.was_dropped(third);
     EXPECT_TRUE(may_come(put(1)));
     EXPECT_TRUE(may_come(put(2)));
     EXPECT_FALSE(may_come(put(3)));
@@ -119,17 +119,17 @@ TEST_F(Book, LetsAnEpochOfAGroupAccessThatGroupAlone) {
 
 TEST_F(Book, RemembersTheGroupOfAStartBehindATicket) {
     const std::uint64_t locked = ticket_for(lock(2));
-    book_.was_posted(ticket_for(unlock(2)));
+    log_.was_posted(ticket_for(unlock(2)));
     EXPECT_TRUE(may_start({1}));
-    book_.was_dropped(locked);
+    log_.was_dropped(locked);
     EXPECT_TRUE(may_come(put(1)));
     EXPECT_FALSE(may_come(put(2)));
 }
 
 TEST_F(Book, TakesNothingDownWhenThePlaceCannotBeHad) {
     const auto without_memory = [] { return std::uint64_t{0}; };
-    EXPECT_EQ(book_.enter_for_later(lock(0), "halos", {}, without_memory), COMMTASK_ERR_NO_MEMORY);
-    EXPECT_EQ(book_.what_is_open(), nullptr);
+    EXPECT_EQ(log_.enter_for_later(lock(0), "halos", {}, without_memory), COMMTASK_ERR_NO_MEMORY);
+    EXPECT_EQ(log_.missing_operation(), nullptr);
 }
 
 } // namespace

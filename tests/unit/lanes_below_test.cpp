@@ -27,7 +27,7 @@ using testing::HasSubstr;
 TEST(LanesBelow, TakeTurnsInAnMpichOfOneContext) {
     const lanes_in_mpi found = lanes_below(mpich("4.0.2"), 2, 0);
     EXPECT_FALSE(found.are_independent);
-    EXPECT_EQ(found.sentence,
+    EXPECT_EQ(found.message,
               "2 lanes take turns in MPICH 4.0.2: it is made for one network context, with one lock for all threads");
     EXPECT_FALSE(lanes_below(mpich("4.0.2"), 2, 2).are_independent);
     EXPECT_FALSE(lanes_below(mpich("3.4"), 2, 2).are_independent);
@@ -36,10 +36,10 @@ TEST(LanesBelow, TakeTurnsInAnMpichOfOneContext) {
 TEST(LanesBelow, AreIndependentInALaterMpichIfItHasAContextForEach) {
     const lanes_in_mpi without = lanes_below(mpich("4.1"), 3, 2);
     EXPECT_FALSE(without.are_independent);
-    EXPECT_THAT(without.sentence, HasSubstr("set MPIR_CVAR_CH4_NUM_VCIS=3 before MPI_Init"));
+    EXPECT_THAT(without.message, HasSubstr("set MPIR_CVAR_CH4_NUM_VCIS=3 before MPI_Init"));
     const lanes_in_mpi of_four = lanes_below(mpich("4.1", "ch4:ofi", "--with-ch4-max-vcis=4"), 4, 2, 1);
-    EXPECT_NE(of_four.sentence.find("4 network contexts, of which 1 are reserved"), std::string::npos)
-        << of_four.sentence << ": to be told to ask for all four would make MPI_Init abort";
+    EXPECT_NE(of_four.message.find("4 network contexts, of which 1 are reserved"), std::string::npos)
+        << of_four.message << ": to be told to ask for all four would make MPI_Init abort";
     EXPECT_TRUE(lanes_below(mpich("4.1"), 3, 3).are_independent);
     EXPECT_TRUE(lanes_below(mpich("5.0.2", "ch4:ucx ofi", "--with-device=ch4:ucx,ofi"), 3, 4).are_independent);
 }
@@ -81,7 +81,7 @@ TEST(LanesBelow, AskForNoMoreContextsThanAnMpichIsMadeForAndCountWhatIsReserved)
     EXPECT_TRUE(lanes_below(of_two, 2, 2).are_independent);
     const lanes_in_mpi four = lanes_below(of_two, 4, 2);
     EXPECT_FALSE(four.are_independent);
-    EXPECT_EQ(four.sentence, "4 lanes take turns in MPICH 4.2.3: it is made for 2 network contexts");
+    EXPECT_EQ(four.message, "4 lanes take turns in MPICH 4.2.3: it is made for 2 network contexts");
 
     EXPECT_EQ(setting_for_lanes(mpich("5.0.2"), 16, 60).value().value, "4") << "it is made for 64 if nobody says less";
     EXPECT_EQ(setting_for_lanes(mpich("5.0.2"), 2, -1).value().value, "2");
@@ -101,8 +101,8 @@ TEST(LanesBelow, AreRefusedWhereIntelsThreadSplitModelWouldAbort) {
 }
 
 TEST(LanesBelow, SaysWhatIsKnownOfTheOthers) {
-    EXPECT_THAT(lanes_below(openmpi(), 2, 0).sentence, HasSubstr("one lock"));
-    EXPECT_THAT(lanes_below(intel(), 2, 0).sentence, HasSubstr("I_MPI_THREAD_SPLIT"));
+    EXPECT_THAT(lanes_below(openmpi(), 2, 0).message, HasSubstr("one lock"));
+    EXPECT_THAT(lanes_below(intel(), 2, 0).message, HasSubstr("I_MPI_THREAD_SPLIT"));
     EXPECT_FALSE(lanes_below(intel(), 2, 2).are_independent);
     EXPECT_FALSE(lanes_below(mpi_name{}, 2, 0).are_independent);
 }

@@ -144,7 +144,7 @@ TEST_F(NoMemory, ACallbackPostsMoreThanTheQueueHolds) {
 TEST_F(NoMemory, TheListOfUnfinishedTasksIsLeftOut) {
     bench_.post();
     bench_.run();
-    bench_.the_lane().request_list("nothing has moved for a while");
+    bench_.the_lane().request_list("no task has ended for a while");
     ::testing::internal::CaptureStderr();
     {
         const no_memory scope;

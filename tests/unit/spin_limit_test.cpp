@@ -12,22 +12,22 @@ namespace {
 TEST(LookPatience, GrowsByAnswersThatCameLateButBeforeAYield) {
     spin_limit patience;
     EXPECT_EQ(patience.now(), spin_limit::least);
-    for (int i = 0; i < 10; ++i) patience.was_answered_after(patience.now() / 2);
+    for (int i = 0; i < 10; ++i) patience.ended_at_poll(patience.now() / 2);
     EXPECT_EQ(patience.now(), spin_limit::most);
 }
 
 TEST(LookPatience, LearnsNothingFromAnswersThatWereThere) {
     spin_limit patience;
-    for (int i = 0; i < 10; ++i) patience.was_answered_after(1);
+    for (int i = 0; i < 10; ++i) patience.ended_at_poll(1);
     EXPECT_EQ(patience.now(), spin_limit::least);
 }
 
 TEST(LookPatience, IsLostWhenNothingComes) {
     spin_limit patience;
-    for (int i = 0; i < 10; ++i) patience.was_answered_after(patience.now());
-    for (int i = 0; i < 3; ++i) patience.was_in_vain();
+    for (int i = 0; i < 10; ++i) patience.ended_at_poll(patience.now());
+    for (int i = 0; i < 3; ++i) patience.ran_out();
     EXPECT_EQ(patience.now(), spin_limit::most / 8);
-    for (int i = 0; i < 10; ++i) patience.was_in_vain();
+    for (int i = 0; i < 10; ++i) patience.ran_out();
     EXPECT_EQ(patience.now(), spin_limit::least);
 }
 

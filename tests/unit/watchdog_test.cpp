@@ -87,7 +87,7 @@ TEST(Watchdog, CountsWhatOnlyAFaceKnowsOf) {
         do heading = seen.line();
         while (heading.find("unfinished") == std::string::npos);
     }
-    EXPECT_NE(heading.find("2 tasks unfinished, nothing has moved for a while"), std::string::npos) << heading;
+    EXPECT_NE(heading.find("2 tasks unfinished, no task has ended for a while"), std::string::npos) << heading;
 }
 
 TEST(Watchdog, PausesTheWorkersAsLongAsAFileIsThere) {

@@ -334,7 +334,7 @@ int collective_calibrate(MPI_Comm comm, const std::string& file) {
         if (info.lanes == 1) {
             std::printf("One lane: there are no cores for more. COMMTASK_LANES=n measures n that share cores.\n");
         } else {
-            std::printf("%s.\n", detail::lanes_in_this_mpi(info.lanes).sentence.c_str());
+            std::printf("%s.\n", detail::lanes_in_this_mpi(info.lanes).message.c_str());
         }
         print(tables.messages, detail::burst_kind::messages, "message");
         print(tables.puts, detail::burst_kind::puts, "put");

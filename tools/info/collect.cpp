@@ -134,7 +134,7 @@ json collective_report(MPI_Comm comm, int thread_level) {
     mine["configuration"] = describe_configuration(settings);
     mine["problems"] = json::array();
     for (const auto& problem : problems)
-        mine["problems"].push_back({{"is_warning", problem.is_warning}, {"sentence", problem.sentence}});
+        mine["problems"].push_back({{"is_warning", problem.is_warning}, {"sentence", problem.message}});
     for (const auto& failure : {map.failure, node_ranks.failure})
         if (failure) mine["problems"].push_back({{"is_warning", false}, {"sentence", *failure}});
     if (node_ranks.me == 0) mine["node"] = describe_node(map.node);

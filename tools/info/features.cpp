@@ -68,7 +68,7 @@ nlohmann::json describe_lanes() {
     static_cast<void>(detail::apply_environment(settings, environ));
     const auto n_lanes = static_cast<std::size_t>(std::max<std::int64_t>(settings.lanes, 2));
     const detail::lanes_in_mpi found = detail::lanes_in_this_mpi(n_lanes);
-    return {{"are_independent", found.are_independent}, {"sentence", found.sentence}};
+    return {{"are_independent", found.are_independent}, {"sentence", found.message}};
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 //
 // MPI has no function that lists the attributes of a communicator, so the wrappers record the keys
 // that are set on MPI_COMM_SELF. MPI's own libraries set their keys through the same functions.
-// Attributes that Fortran code sets are not recorded, and stay until MPI's MPI_Finalize.
+// Attributes that Fortran code sets are not recorded, and remain until MPI's MPI_Finalize.
 #include "attributes.hpp"
 
 #include "mpi/errors.hpp"
@@ -32,10 +32,11 @@ void forget_key(MPI_Comm comm, int key) {
     std::erase(list.keys, key);
 }
 
-void note_key(MPI_Comm comm, int key) {
+void record_key(MPI_Comm comm, int key) {
     if (comm != MPI_COMM_SELF) return;
 #ifdef OMPI_MAJOR_VERSION
-    // Open MPI moves an attribute with a new value to the end of its list; MPICH keeps its place.
+    // Open MPI moves an attribute with a new value to the end of its list; MPICH keeps its
+    // position.
     forget_key(comm, key);
 #endif
     key_list& list = keys_of_self();
@@ -56,7 +57,7 @@ void note_key(MPI_Comm comm, int key) {
 
 /// Whether MPI still has the attribute: it may have been deleted by a call that no wrapper sees.
 [[nodiscard]] bool has_attribute(int key) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     void* value = nullptr;
     int is_there = 0;
     const int code = commtask_real_MPI_Comm_get_attr(MPI_COMM_SELF, key, static_cast<void*>(&value), &is_there);
@@ -91,7 +92,7 @@ void delete_attributes_of_self() {
 int own_MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
     return inside<blocking_section>([&] {
         const int code = commtask_real_MPI_Comm_set_attr(comm, key, value);
-        if (code == MPI_SUCCESS) note_key(comm, key);
+        if (code == MPI_SUCCESS) record_key(comm, key);
         return code;
     });
 }

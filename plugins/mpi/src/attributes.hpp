@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes of MPI_COMM_SELF. Libraries use their delete callbacks to run code in MPI_Finalize,
-// before anything else. The callbacks must therefore run while there is a worker.
+// Attributes of MPI_COMM_SELF. Libraries use their delete callbacks to run code first in
+// MPI_Finalize. The callbacks must therefore run while there is a worker.
 #pragma once
 
 namespace commtask::interposer {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An error handler's function gets its communicator but not its own handle, so MPI gets a separate
-// stand-in function for each handler of the program. A stand-in does not forward errors of calls
+// An error handler's function gets its communicator but not its own handle, so each handler of the
+// program is replaced by a separate stand-in function. A stand-in does not forward errors of calls
 // whose codes the library itself checks.
 //
-// With MPI_THREAD_MULTIPLE, MPICH holds its lock while it calls a handler, so a handler cannot call
-// MPI. The handler of MPI_COMM_WORLD is therefore recorded when it is set, and the program ends
-// after its call has returned from MPI.
+// With MPI_THREAD_MULTIPLE, MPICH calls a handler with its global lock locked, so a handler cannot
+// call MPI. The handler of MPI_COMM_WORLD is therefore recorded when it is set, and the program
+// ends after its call has returned from MPI.
 #include "errors.hpp"
 
 #include "base/log.hpp"
@@ -51,8 +51,8 @@ template <std::size_t Index>
 struct handler_function {
     static void call(MPI_Comm* comm, int* code, ...) {
         if (detail::mpi_error_handling::is_quiet()) return detail::mpi_error_handling::keep(*code);
-        // The reason is given at progress_section.
-        const detail::refused_waits scope{current.lets_threads_in};
+        // See progress_section for the reason.
+        const detail::refused_waits scope{current.has_thread_multiple};
         programs_handlers.programs(Index)(comm, code, nullptr);
     }
 };
@@ -71,16 +71,17 @@ struct handler_function {
 #endif
 }
 
-/// A call of the program has failed, and no handler function of the program is to be told. Called
-/// inside MPI.
+/// A call of the program has failed, and the program has no handler function for it. Called inside
+/// MPI.
 void end_from_inside(MPI_Comm comm, int code) {
-    if (!current.lets_threads_in) end_program(comm, code);
+    if (!current.has_thread_multiple) end_program(comm, code);
     if (mine.call != 0 && mine.depth > 0) {
         mine.fatal_comm = comm;
         mine.fatal_code = code;
         return;
     }
-    detail::say("an MPI call of the program failed with error code %d, and its communicator's errors are fatal", code);
+    detail::say("an MPI call of the program failed with error code %d, and its communicator has MPI_ERRORS_ARE_FATAL",
+                code);
     // lint-allow(ending): the program asked for its end when it left MPI_ERRORS_ARE_FATAL in place.
     std::abort();
 }
@@ -99,7 +100,7 @@ void on_error_of_none(MPI_Comm comm, int code) {
     if (worlds == MPI_ERRORS_RETURN) return;
     if (function == nullptr) return end_from_inside(MPI_COMM_WORLD, code);
     MPI_Comm world = MPI_COMM_WORLD;
-    const detail::refused_waits scope{current.lets_threads_in};
+    const detail::refused_waits scope{current.has_thread_multiple};
     function(&world, &code, nullptr);
 }
 
@@ -126,7 +127,7 @@ void on_fatal_error(MPI_Comm* comm, int* code, ...) {
     return code;
 }
 
-void note_worlds(MPI_Errhandler handler) {
+void record_worlds_handler(MPI_Errhandler handler) {
     const std::lock_guard guard{chosen().mutex};
     chosen().worlds = handler;
     const auto found = chosen().functions.find(handler);
@@ -192,35 +193,35 @@ int raise(MPI_Comm comm, int code) {
     return code;
 }
 
-int raise(const error_home& home, int code) {
+int raise(const error_owner& owner, int code) {
     const progress_section section;
-    if (home.window != MPI_WIN_NULL) {
+    if (owner.window != MPI_WIN_NULL) {
         MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
-        commtask_real_MPI_Win_get_errhandler(home.window, &handler);
+        commtask_real_MPI_Win_get_errhandler(owner.window, &handler);
         if (handler == MPI_ERRORS_ARE_FATAL) say_what_failed("a window", code);
-        commtask_real_MPI_Win_call_errhandler(home.window, code);
+        commtask_real_MPI_Win_call_errhandler(owner.window, code);
         release_handler(handler);
-    } else if (home.file != MPI_FILE_NULL) {
+    } else if (owner.file != MPI_FILE_NULL) {
         MPI_Errhandler handler = MPI_ERRORS_RETURN;
-        commtask_real_MPI_File_get_errhandler(home.file, &handler);
+        commtask_real_MPI_File_get_errhandler(owner.file, &handler);
         if (handler == MPI_ERRORS_ARE_FATAL) say_what_failed("a file", code);
-        commtask_real_MPI_File_call_errhandler(home.file, code);
+        commtask_real_MPI_File_call_errhandler(owner.file, code);
         release_handler(handler);
-    } else if (home.of_freed == MPI_ERRHANDLER_NULL) {
-        call_handler(home.comm, code);
-    } else if (is_fatal(home.of_freed)) {
+    } else if (owner.of_freed == MPI_ERRHANDLER_NULL) {
+        call_handler(owner.comm, code);
+    } else if (is_fatal(owner.of_freed)) {
         say_what_failed("a communicator that was freed", code);
         end_program(MPI_COMM_WORLD, code);
-    } else if (home.of_freed != MPI_ERRORS_RETURN) {
-        call_handler_of_freed(home.of_freed, code);
+    } else if (owner.of_freed != MPI_ERRORS_RETURN) {
+        call_handler_of_freed(owner.of_freed, code);
     }
     return code;
 }
 
-void hear_fatal_errors() { detail::hear_fatal_errors_of_program(&on_error_of_none); }
+void intercept_fatal_errors() { detail::set_fatal_error_function(&on_error_of_none); }
 
 MPI_Errhandler own_handler(MPI_Comm comm) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
     if (commtask_real_MPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return MPI_ERRHANDLER_NULL;
     if (!is_inherited(comm, handler)) return handler;
@@ -234,7 +235,7 @@ void release_handler(MPI_Errhandler handler) {
 }
 
 void outlive(MPI_Comm freed) {
-    if (passes_through() || freed == MPI_COMM_NULL) return;
+    if (goes_to_mpi() || freed == MPI_COMM_NULL) return;
     const progress_section section;
     persistents::outlive(freed);
     const MPI_Errhandler handler = own_handler(freed);
@@ -273,10 +274,10 @@ int own_MPI_Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhan
 }
 
 int own_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
-    if (passes_through() && mine.depth == 0) return commtask_real_MPI_Comm_set_errhandler(comm, handler);
+    if (goes_to_mpi() && mine.depth == 0) return commtask_real_MPI_Comm_set_errhandler(comm, handler);
     return inside<progress_section>([&] {
         const int code = commtask_real_MPI_Comm_set_errhandler(comm, to_mpi(handler));
-        if (code == MPI_SUCCESS && comm == MPI_COMM_WORLD) note_worlds(handler);
+        if (code == MPI_SUCCESS && comm == MPI_COMM_WORLD) record_worlds_handler(handler);
         return code;
     });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program has few files open, so they are kept in a list that is searched from the front. The
-// list's mutex is not held during calls of MPI. Operations on a file go directly to MPI if their
-// validity cannot be established.
+// A program has few files open, so they are kept in a list that is searched linearly. The list's
+// mutex is not locked during MPI calls. Operations on a file go directly to MPI if their validity
+// cannot be established.
 #include "files.hpp"
 
 #include "core/operation_traits.hpp"
@@ -20,19 +20,20 @@ struct file {
     MPI_File handle = MPI_FILE_NULL;
     int mode = 0;
     bool has_programs_handler = false;
-    int element_bytes = 1; ///< Of the view's element; accesses are multiples of it. 0: not known.
+    /// The size of the view's element type; accesses are multiples of it. 0: not known.
+    int element_bytes = 1;
 };
 
 std::mutex mutex;
 bool new_ones_have_programs_handler = false; ///< Guarded by the mutex.
 
-/// The caller holds the mutex.
+/// The caller has locked the mutex.
 [[nodiscard]] std::vector<file>& all() {
     static auto* const made = new std::vector<file>; // never destroyed: calls may come during exit
     return *made;
 }
 
-/// The caller holds the mutex.
+/// The caller has locked the mutex.
 /// @return null if the file is not in the list
 [[nodiscard]] file* find(MPI_File handle) {
     const auto found = std::ranges::find(all(), handle, &file::handle);
@@ -48,7 +49,8 @@ bool new_ones_have_programs_handler = false; ///< Guarded by the mutex.
 } // namespace
 
 void add(MPI_File opened, int mode) {
-    remove(opened); // an entry left by commtask_file_close, which calls MPI below the wrappers
+    // an entry that remains after commtask_file_close, which calls MPI below the wrappers
+    remove(opened);
     const std::lock_guard guard{mutex};
     all().push_back({opened, mode, new_ones_have_programs_handler});
 }
@@ -58,14 +60,14 @@ void remove(MPI_File closed) {
     std::erase_if(all(), [closed](const file& each) { return each.handle == closed; });
 }
 
-void note_view(MPI_File handle, MPI_Datatype element) {
+void record_view(MPI_File handle, MPI_Datatype element) {
     int bytes = 0;
     MPI_Type_size(element, &bytes);
     const std::lock_guard guard{mutex};
     if (file* const found = find(handle)) found->element_bytes = std::max(bytes, 0);
 }
 
-void note_handler(MPI_File handle, MPI_Errhandler handler) {
+void record_handler(MPI_File handle, MPI_Errhandler handler) {
     const bool is_programs = handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN;
     const std::lock_guard guard{mutex};
     if (handle == MPI_FILE_NULL) new_ones_have_programs_handler = is_programs;

@@ -14,15 +14,16 @@
 namespace commtask::interposer::handles {
 namespace {
 
-constexpr std::size_t piece = std::size_t{1} << 13U; // slots that are made accessible at once
+// the number of slots that are made accessible at once
+constexpr std::size_t piece = std::size_t{1} << 13U;
 static_assert(piece * sizeof(slot) % (std::size_t{64} << 10U) == 0, "whole pages, of whatever size");
 
 std::mutex mutex;             // guards first_free and n_used
 std::uint32_t first_free = 0; // 0: none
-std::size_t n_used = 1;       // slots that were ever handed out; slot 0 stands for no handle
+std::size_t n_used = 1;       // slots that were ever in use; slot 0 is no handle
 
-/// Makes slots accessible up to the next one to be handed out. The caller holds the mutex.
-/// @return false without memory
+/// Makes slots accessible, up to the next unused one. The caller has locked the mutex.
+/// @return false if memory is exhausted
 bool open_next() noexcept {
     const std::size_t n_now = n_open.load(std::memory_order_relaxed);
     if (n_used < n_now) return true;
@@ -47,14 +48,15 @@ public:
         if (!is_ended_by_thread()) give_back(0);
     }
 
-    /// Returns all slots; from now on the cache keeps none.
+    /// Returns all slots; from here on the cache keeps none.
     void end() noexcept {
         give_back(0);
         is_over_ = true;
     }
 
 private:
-    /// Whether the thread's end will call end(): not if a destructor uses the cache after end().
+    /// Whether the end of the thread will call end(): not if a destructor uses the cache after
+    /// end().
     [[nodiscard]] bool is_ended_by_thread() noexcept;
 
     bool fetch() noexcept {
@@ -102,7 +104,7 @@ bool pocket::is_ended_by_thread() noexcept {
 
 void reserve() noexcept {
     if (first != nullptr) return;
-    // The program needs the rest.
+    // The program needs the rest of the address space.
     constexpr std::size_t where_space_is_short = std::size_t{1} << 20U;
     for (; capacity >= piece; capacity = std::min(capacity / 2, where_space_is_short)) {
         void* const range =

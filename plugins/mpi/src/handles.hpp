@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interposer's request handles. The program sees an MPI_Request value that MPI never hands out.
+// The interposer's request handles. The program sees an MPI_Request value that MPI never returns.
 // In MPICH it is an integer whose kind is "invalid", like that of MPI_REQUEST_NULL, with an index.
 // In Open MPI it is an address in a range that the library reserves. The range is reserved once,
-// for as many requests as a handle can name, so that the range never moves. Pieces of the range are
+// for as many requests as a handle can name, so that the range never moves. Parts of the range are
 // made accessible as they are used: otherwise mlockall would allocate memory for all of it.
 #pragma once
 
@@ -23,16 +23,16 @@ struct slot {
     /// Copies of a collective's counts, since the program may free its arrays after the call. From
     /// malloc, or null.
     void* arrays;
-    MPI_Message message; ///< Of an Imrecv, which nulls the program's variable at once.
+    MPI_Message message; ///< Of an Imrecv, which sets the program's variable to null at once.
     std::uint32_t next;  ///< Index of the next free slot in the list.
 };
 
 namespace handles {
 
-/// Slots in the range; fewer if the process cannot have so much address space.
+/// The number of slots in the range; fewer if the process cannot have so much address space.
 inline std::size_t capacity = std::size_t{1} << 26U;
 inline slot* first = nullptr; ///< The reserved range; index 0 is not used.
-/// How many slots are accessible. relaxed: a thread gets a handle only after its slot was made
+/// The number of accessible slots. relaxed: a thread gets a handle only after its slot was made
 /// accessible.
 inline std::atomic<std::size_t> n_open{0};
 
@@ -40,7 +40,7 @@ inline std::atomic<std::size_t> n_open{0};
 /// and calls go directly to MPI.
 void reserve() noexcept;
 
-/// Any thread. @return null if all slots are in use, or there is no memory
+/// Any thread. @return null if all slots are in use, or memory is exhausted
 [[nodiscard]] slot* acquire() noexcept;
 /// Any thread. Also frees what the slot keeps for its task.
 void release(slot* unused) noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of handles. A key is stored at its hash value or in one of the next few places. A key that
-// finds none of them free replaces another key, since forgetting a key only costs another query. A
-// freed handle is removed, since MPI may reuse its value.
+// Hash tables of handles with linear probing over a few entries. If none of these is free, the new
+// key replaces an old one, since forgetting a key only costs another query. A freed handle is
+// removed, since MPI may reuse its value.
 #include "known.hpp"
 
 #include "core/operation_traits.hpp"
@@ -68,10 +68,10 @@ template <typename Handle>
     return bits;
 }
 
-/// Whether MPI itself defines the type; such a type is always committed. Other types become known
-/// in MPI_Type_commit.
+/// Whether the type is predefined, and so always committed. Other types become known in
+/// MPI_Type_commit.
 [[nodiscard]] bool is_predefined(MPI_Datatype type) noexcept {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     const progress_section section;
     int n_integers = 0;
     int n_addresses = 0;
@@ -87,7 +87,7 @@ template <typename Handle>
 /// @param own  the buffer of the other side
 [[nodiscard]] bool shares_own_block(const commtask_op& op, const commtask_side& blocks, const void* own,
                                     int rank) noexcept {
-    int is_intercommunicator = 0; // no rank of one sends to itself
+    int is_intercommunicator = 0; // no rank of an intercommunicator sends to itself
     if (MPI_Comm_test_inter(op.comm, &is_intercommunicator) != MPI_SUCCESS) return true;
     if (is_intercommunicator != 0 || own == MPI_IN_PLACE || blocks.buffer == MPI_IN_PLACE) return false;
     MPI_Aint place = static_cast<MPI_Aint>(blocks.count) * rank;
@@ -120,7 +120,7 @@ bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept {
     const std::uint64_t key = (key_of(reduction) * odd) ^ key_of(type);
     if (good_reductions.has(key)) return true;
     if (reduction == MPI_OP_NULL || reduction == MPI_REPLACE || reduction == MPI_NO_OP) return false;
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     const progress_section section;
     std::array<long double, 8> nothing{};
     const int code = scope.code_of(MPI_Reduce_local(nothing.data(), &nothing[4], 0, type, reduction));
@@ -130,8 +130,8 @@ bool is_reduction_good(MPI_Op reduction, MPI_Datatype type) noexcept {
 }
 
 bool are_arguments_good(const commtask_op& op) noexcept {
-    // A reduction has one datatype, on its receive side. All bits of a datatype that the operation
-    // does not use are zero.
+    // A reduction has one datatype, on its receive side. An unused datatype of the operation has
+    // all bits zero.
     const detail::operation_traits& kind = detail::operation_of(op.kind);
     using family = detail::operation_family;
     if (!kind.has_send_side && !kind.has_recv_side) return true;
@@ -146,10 +146,10 @@ bool are_arguments_good(const commtask_op& op) noexcept {
         return (op.send.buffer == MPI_IN_PLACE || is_type_good(op.send.type)) && is_type_good(op.recv.type);
     }
     int rank = MPI_PROC_NULL;
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     if (scope.code_of(MPI_Comm_rank(op.comm, &rank)) != MPI_SUCCESS) return false;
-    // MPI ignores a side that is in place or belongs to the root only: its datatype may have any
-    // value.
+    // MPI ignores a side that is in place, or significant only at the root: its datatype may have
+    // any value.
     const bool sends = kind.family == family::scatter;
     const bool is_root = !kind.has_root || op.peer == rank || op.peer == MPI_ROOT;
     const bool uses_send = (!sends || is_root) && op.send.buffer != MPI_IN_PLACE;

@@ -3,8 +3,8 @@
 // Arguments that are certainly valid. A task's error is reported when the program waits for the
 // task, but MPI reports an invalid argument at the call. A call is therefore posted only if its
 // datatypes and its reduction are known to be valid. Any other call goes to MPI's nonblocking
-// function on the calling thread, which reports the error or does the operation. Valid arguments
-// are kept in tables without locks: a query costs one or two loads.
+// function on the calling thread, which reports the error or performs the operation. Valid
+// arguments are kept in tables without locks: a query costs one or two loads.
 #pragma once
 
 #include <commtask/operation.h>

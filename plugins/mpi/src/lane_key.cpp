@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The info key that chooses the lane of a new communicator. Some MPI implementations drop keys that
-// they do not know, so the key is read from the program's info object. As for any info key, an
-// invalid value changes nothing.
+// The info key that chooses the lane of a new communicator. Some MPI implementations drop unknown
+// keys, so the key is read from the program's info object. As for any info key, an invalid value is
+// ignored.
 #include "own.hpp"
 #include "sections.hpp"
 
@@ -33,7 +33,7 @@ void choose_lane(MPI_Info info, MPI_Comm made) {
         lane = 0; // if MPI keeps the invalid key, the library would refuse the communicator later
     }
     detail::comm_queue* queue = nullptr;
-    // An error shows when the communicator is used.
+    // An error is reported when the communicator is used.
     static_cast<void>(runtime.comms().add(made, queue, lane));
 }
 

@@ -4,7 +4,7 @@
 // asks for it or needs_multiple() is true: with that level each MPI call costs more, and much more
 // on an oversubscribed core. Otherwise MPI gets MPI_THREAD_SERIALIZED, which the worker needs. If a
 // program ends without MPI_Finalize, its worker must not be inside MPI while the libraries are
-// taken down.
+// unloaded.
 #include "attributes.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
@@ -32,15 +32,15 @@
 namespace commtask::interposer {
 namespace {
 
-/// Runs before main(). A constructor of one of the program's libraries may run earlier still and
-/// call MPI_Init, which therefore resolves the functions, too.
+/// Runs before main(). A constructor of one of the program's libraries may run even earlier and
+/// call MPI_Init, which therefore resolves the functions too.
 [[gnu::constructor]] void resolve_early() {
     static const bool is_resolved = (resolve_all(), true);
     static_cast<void>(is_resolved);
 }
 
 [[nodiscard]] bool is_verbose() noexcept {
-    // Once, in MPI_Init, before the program may have threads that set the environment.
+    // Called once, in MPI_Init, before the program may have threads that set the environment.
     // NOLINTNEXTLINE(concurrency-mt-unsafe)
     const char* const text = std::getenv("COMMTASK_RUN_VERBOSE");
     return text != nullptr && std::string_view{text} == "1";
@@ -52,18 +52,18 @@ namespace {
 [[nodiscard]] bool needs_multiple() {
     detail::config settings;
     static_cast<void>(detail::apply_environment(settings, environ));
-    return settings.lanes > 1 || settings.node_announce_bytes > 0 || lookups::are_passed_by();
+    return settings.lanes > 1 || settings.node_announce_bytes > 0 || lookups::are_bypassed();
 }
 
 thread_local bool ends_the_program = false;
 
 /// The workers must be out of MPI when the program's libraries end. A worker may be in a call that
-/// never returns, so this function gives up after a time limit.
+/// never returns, so this function has a time limit.
 void park_workers() {
     detail::lane_set* const lanes = current.lanes.exchange(nullptr);
     if (lanes == nullptr || lanes->has_lock() || detail::in_progress_call()) return;
     ends_the_program = true;
-    // release: pairs with the acquire in active_lanes().
+    // release: partner of the acquire in active_lanes().
     current.parked_lanes.store(lanes, std::memory_order_release);
     constexpr std::uint64_t patience_ns = 500'000'000;
     const std::uint64_t deadline_ns = detail::now_ns() + patience_ns;
@@ -84,7 +84,7 @@ void hook_ends() {
     pthread_atfork(nullptr, nullptr, &forget_workers_in_child);
 }
 
-/// The runtime's advice is off here. A launcher of another MPI is reported all the same: under it,
+/// The runtime's advice is off here. The launcher of another MPI is still reported, since under it
 /// each rank is alone.
 void warn_of_launcher() {
     if (detail::context::running()->settings().verbose >= 1) return; // the runtime has warned
@@ -100,8 +100,8 @@ void say_what_is_done(int asked, int given) {
     detail::say("%s", runtime.placement().reason.c_str());
 }
 
-/// Finds out how this MPI fills statuses where the standard leaves a choice: programs rely on its
-/// choice.
+/// Determines how this MPI fills statuses where the standard leaves a choice, since programs rely
+/// on its choice.
 void learn_statuses() {
     MPI_Request request = MPI_REQUEST_NULL;
     commtask_real_MPI_Wait(&request, &current.empty_status);
@@ -117,13 +117,13 @@ void learn_statuses() {
 /// MPI is initialised: starts the worker. Without a worker, calls go directly to MPI.
 void start(int asked, int given) {
     ++mine.depth;
-    current.lets_threads_in = given == MPI_THREAD_MULTIPLE;
+    current.has_thread_multiple = given == MPI_THREAD_MULTIPLE;
     learn_statuses();
     // Output belongs to the program: the runtime's advice is printed only in verbose mode.
     const int code = start_runtime(!is_verbose());
     if (code == COMMTASK_OK) {
         handles::reserve();
-        hear_fatal_errors();
+        intercept_fatal_errors();
         detail::context& runtime = *detail::context::running();
         current.waiting = runtime.waiting();
         // Without commtask, a thread that waits in MPI copies its messages itself.
@@ -132,7 +132,7 @@ void start(int asked, int given) {
         warn_of_launcher();
         order_check::initialize();
         say_what_is_done(asked, given);
-        // release: pairs with the acquire in active_lanes().
+        // release: partner of the acquire in active_lanes().
         current.lanes.store(&runtime.lanes(), std::memory_order_release);
         current.state.store(workers::there);
     }
@@ -162,7 +162,7 @@ detail::lane_set* unpark() noexcept {
         if (each.engine.lock.is_mine()) each.engine.lock.release();
         each.wake_up.wake_unconditionally();
     }
-    // release: pairs with the acquire in active_lanes().
+    // release: partner of the acquire in active_lanes().
     current.lanes.store(lanes, std::memory_order_release);
     std::atexit(&park_workers);
     return lanes;
@@ -182,15 +182,15 @@ int own_MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
 
 int own_MPI_Finalize() {
     if (current.state.load() != workers::none && mine.depth == 0) {
-        const bool is_served = answers();
+        const bool is_served = workers_respond();
         // All ranks synchronize here, also those whose worker was abandoned.
         delete_attributes_of_self();
         order_check::compare(MPI_COMM_WORLD);
         if (is_served) {
             {
-                const progress_section issue_what_was_posted;
+                const progress_section issues_posted;
             }
-            // release: pairs with the acquire in active_lanes().
+            // release: partner of the acquire in active_lanes().
             current.lanes.store(nullptr, std::memory_order_release);
             ++mine.depth;
             end_runtime();

@@ -3,7 +3,7 @@
 // Programs look up MPI functions by name: ctypes, MPI.jl, plugins. With the handle of the MPI
 // library the loader would return MPI's own functions, whose calls then run concurrently with the
 // worker. dlsym and dlvsym are therefore defined here and return the wrappers. They forward every
-// other name by a tail call, since the loader's answer depends on its caller. The loader's own
+// other name by a tail call, since the loader's result depends on its caller. The loader's own
 // functions are found in the symbol tables of the libraries after this one, since dlsym cannot look
 // itself up.
 #include "lookups.hpp"
@@ -51,7 +51,7 @@ using dlopen_function = void*(const char*, int);
     return static_cast<const link_map*>(found);
 }
 
-/// The tables of an object that list the functions that it defines.
+/// The symbol tables of a loaded object, for the functions that it defines.
 class symbol_table {
 public:
     explicit symbol_table(const link_map& object) noexcept : base_(object.l_addr) {
@@ -100,11 +100,11 @@ private:
     const ElfW(Versym) * versions_ = nullptr;
 };
 
-/// The function that the program would call without this library. A call may come before any
+/// The function that the program would call without this library. May be called before any
 /// constructor has run.
 template <typename Function>
-[[nodiscard]] Function* behind_us(const char* name, std::atomic<Function*>& kept) noexcept {
-    // relaxed: a second thread finds the same function.
+[[nodiscard]] Function* loaders_function(const char* name, std::atomic<Function*>& kept) noexcept {
+    // relaxed: another thread finds the same function.
     if (Function* const found = kept.load(std::memory_order_relaxed)) return found;
     static const char in_this_library = 0;
     void* found = nullptr;
@@ -120,7 +120,7 @@ template <typename Function>
 constinit std::atomic<dlsym_function*> kept_dlsym{nullptr};
 constinit std::atomic<dlvsym_function*> kept_dlvsym{nullptr};
 constinit std::atomic<dlopen_function*> kept_dlopen{nullptr};
-constinit std::atomic<bool> passed_by{false};
+constinit std::atomic<bool> bypassed{false};
 
 /// The wrapper that profiling tools do not see: a program that gets MPI's own function from the
 /// loader bypasses the tools as well.
@@ -142,8 +142,8 @@ constinit std::atomic<bool> passed_by{false};
 }
 
 /// For a caller in a library after this one in the loader's order, for example a tool that is
-/// linked to the program: the function that comes next after that library.
-/// @return null: the loader's own answer is right
+/// linked to the program: the next definition of the function after that library.
+/// @return null: the loader's own result is right
 [[nodiscard]] void* next_after(const void* caller, const char* name) noexcept {
     const link_map* const ours = object_of(reinterpret_cast<const void*>(wrapper_addresses[0]));
     const link_map* const theirs = object_of(caller);
@@ -161,33 +161,33 @@ constinit std::atomic<bool> passed_by{false};
     return nullptr;
 }
 
-/// The wrapper, if the loader found MPI's own function; else the function that the loader found.
-[[nodiscard]] void* answer(void* found, void* wrapper) noexcept {
+/// The wrapper, if the loader found MPI's own function; otherwise the function that the loader
+/// found.
+[[nodiscard]] void* wrapper_instead_of(void* found, void* wrapper) noexcept {
     const link_map* const object = object_of(found);
     return object != nullptr && object == mpis_object() ? wrapper : found;
 }
 
 /// With RTLD_DEEPBIND, a library's symbols are looked up first in the library and in the libraries
 /// that it is linked to. Its MPI calls then bypass the wrappers.
-void note_opened(void* handle, const char* file) noexcept {
+void warn_if_bypassed(void* handle, const char* file) noexcept {
     const link_map* const mpis = mpis_object();
     if (mpis == nullptr || handle == mpis) return; // its functions are looked up by name
-    if (object_of(lookups::find(handle, "MPI_Init")) != mpis || passed_by.exchange(true)) return;
-    if (current.state.load() == workers::none || current.lets_threads_in) return;
-    detail::say("warning: %s was opened with RTLD_DEEPBIND: its MPI calls pass commtask-run by and may disturb the "
-                "worker; open it "
-                "before MPI_Init, ask for MPI_THREAD_MULTIPLE, or leave RTLD_DEEPBIND out",
+    if (object_of(lookups::find(handle, "MPI_Init")) != mpis || bypassed.exchange(true)) return;
+    if (current.state.load() == workers::none || current.has_thread_multiple) return;
+    detail::say("warning: %s was opened with RTLD_DEEPBIND: its MPI calls bypass commtask-run and may disturb the "
+                "worker; open it before MPI_Init, request MPI_THREAD_MULTIPLE, or omit RTLD_DEEPBIND",
                 file);
 }
 
 } // namespace
 
 void* lookups::find(void* handle, const char* name) noexcept {
-    dlsym_function* const loaders = behind_us("dlsym", kept_dlsym);
+    dlsym_function* const loaders = loaders_function("dlsym", kept_dlsym);
     return loaders == nullptr ? nullptr : loaders(handle, name);
 }
 
-bool lookups::are_passed_by() noexcept { return passed_by.load(); }
+bool lookups::are_bypassed() noexcept { return bypassed.load(); }
 
 } // namespace commtask::interposer
 
@@ -196,30 +196,30 @@ using namespace commtask::interposer;
 extern "C" {
 
 COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlsym(void* handle, const char* name) {
-    dlsym_function* const loaders = behind_us("dlsym", kept_dlsym);
+    dlsym_function* const loaders = loaders_function("dlsym", kept_dlsym);
     if (void* const wrapper = wrapper_of(name)) {
-        if (handle != RTLD_NEXT) return answer(loaders(handle, name), wrapper);
+        if (handle != RTLD_NEXT) return wrapper_instead_of(loaders(handle, name), wrapper);
         if (void* const next = next_after(__builtin_return_address(0), name)) return next;
     }
     COMMTASK_TAIL_CALL loaders(handle, name);
 }
 
 COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlvsym(void* handle, const char* name, const char* version) {
-    dlvsym_function* const loaders = behind_us("dlvsym", kept_dlvsym);
+    dlvsym_function* const loaders = loaders_function("dlvsym", kept_dlvsym);
     if (void* const wrapper = wrapper_of(name)) {
-        if (handle != RTLD_NEXT) return answer(loaders(handle, name, version), wrapper);
+        if (handle != RTLD_NEXT) return wrapper_instead_of(loaders(handle, name, version), wrapper);
         if (void* const next = next_after(__builtin_return_address(0), name)) return next;
     }
     COMMTASK_TAIL_CALL loaders(handle, name, version);
 }
 
 COMMTASK_API COMMTASK_MAKES_TAIL_CALLS void* commtask_dlopen(const char* file, int flags) {
-    dlopen_function* const loaders = behind_us("dlopen", kept_dlopen);
+    dlopen_function* const loaders = loaders_function("dlopen", kept_dlopen);
     if (file != nullptr && (flags & RTLD_DEEPBIND) != 0) {
         // This call does not use the caller's own search path. The call below does, if this one
         // finds nothing.
         if (void* const handle = loaders(file, flags)) {
-            note_opened(handle, file);
+            warn_if_bypassed(handle, file);
             return handle;
         }
     }

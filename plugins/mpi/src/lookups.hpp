@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loader's own functions, for use in this library. Here the names dlsym, dlvsym and dlopen mean
-// the functions that answer the program (lookups.cpp), and RTLD_NEXT must mean the libraries after
+// the functions that the program calls (lookups.cpp), and RTLD_NEXT must mean the libraries after
 // this one.
 #pragma once
 
@@ -11,6 +11,6 @@ namespace commtask::interposer::lookups {
 [[nodiscard]] void* find(void* handle, const char* name) noexcept;
 
 /// Whether the program has opened a library whose MPI calls bypass the wrappers.
-[[nodiscard]] bool are_passed_by() noexcept;
+[[nodiscard]] bool are_bypassed() noexcept;
 
 } // namespace commtask::interposer::lookups

@@ -12,7 +12,7 @@ namespace commtask::interposer {
 namespace {
 
 #ifdef I_MPI_VERSION
-using request_list = MPI_Request*; // Intel's mpi.h leaves out the standard's const
+using request_list = MPI_Request*; // Intel's mpi.h omits the standard's const
 #else
 using request_list = const MPI_Request*;
 #endif

@@ -16,7 +16,7 @@ int own_MPI_Type_commit(MPI_Datatype* type) {
 
 int own_MPI_Type_dup(MPI_Datatype type, MPI_Datatype* copy) {
     const int code = inside<blocking_section>([&] { return commtask_real_MPI_Type_dup(type, copy); });
-    if (code == MPI_SUCCESS && !passes_through() && known::is_type_good(type)) known::type_was_committed(*copy);
+    if (code == MPI_SUCCESS && !goes_to_mpi() && known::is_type_good(type)) known::type_was_committed(*copy);
     return code;
 }
 

@@ -22,7 +22,7 @@ namespace commtask::interposer::order_check {
 namespace {
 
 constexpr std::size_t most_named = std::size_t{1} << 16U;
-constexpr std::uint32_t other_root = 0xffffffffU; ///< The root of a collective that has none.
+constexpr std::uint32_t other_root = 0xffffffffU; ///< The root of a collective without one.
 
 struct notes {
     std::uint64_t n_calls = 0;
@@ -68,17 +68,17 @@ void say_difference(std::uint64_t call, int n_ranks, std::uint64_t of_first, int
 } // namespace
 
 void initialize() {
-    // Once, in MPI_Init, before the program may have threads that set the environment.
+    // Called once, in MPI_Init, before the program may have threads that set the environment.
     // NOLINTNEXTLINE(concurrency-mt-unsafe)
     const char* const text = std::getenv("COMMTASK_MPI_CHECK");
     is_on = text != nullptr && std::string_view{text} == "1";
     if (text != nullptr && !is_on && std::string_view{text} != "0") {
-        detail::say("warning: COMMTASK_MPI_CHECK is '%s': 0 or 1 would be right; nothing is checked", text);
+        detail::say("warning: COMMTASK_MPI_CHECK is '%s', and must be 0 or 1; nothing is checked", text);
     }
 }
 
 void add(MPI_Comm comm, std::uint32_t collective, int root) {
-    if (comes_from_below()) return;
+    if (is_nested()) return;
     constexpr std::uint64_t prime = 0x100000001b3ULL;
     const std::uint64_t note = (std::uint64_t{collective} << 32U) | static_cast<std::uint32_t>(root);
     table& known = all();
@@ -93,7 +93,7 @@ void compare(MPI_Comm comm) {
     int is_intercommunicator = 1;
     int n_ranks = 0;
     int rank = 0;
-    if (!is_on || comes_from_below() || comm == MPI_COMM_NULL ||
+    if (!is_on || is_nested() || comm == MPI_COMM_NULL ||
         MPI_Comm_test_inter(comm, &is_intercommunicator) != MPI_SUCCESS)
         return;
     notes mine = take(comm);

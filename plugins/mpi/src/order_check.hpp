@@ -23,14 +23,13 @@ inline constinit bool is_on = false; ///< Set by MPI_Init.
 void initialize();
 
 /// Any thread. Also records a call that goes directly to MPI because this rank's worker was
-/// abandoned: the other ranks record theirs. A call from below (comes_from_below()) is not
-/// recorded.
+/// abandoned, since the other ranks record theirs. A nested call (is_nested()) is not recorded.
 void add(MPI_Comm comm, std::uint32_t collective, int root);
 inline void note(MPI_Comm comm, std::uint32_t collective, int root) {
     if (is_on) add(comm, collective, root);
 }
 
-/// Collective, except in a call from below, where it does nothing. Prints the first difference to
+/// Collective, except in a nested call, where it does nothing. Prints the first difference to
 /// stderr, and deletes the record of the communicator.
 void compare(MPI_Comm comm);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list of persistent requests, and the functions that start and free them. A request that is
-// freed while active stays until its task has ended; a task that follows it then frees the request
-// in MPI.
+// freed while active remains until its task has ended; a successor of the task then frees the
+// request in MPI.
 #include "persistent.hpp"
 
 #include "core/task_pool.hpp"
@@ -96,7 +96,7 @@ int free(persistent* which) {
             return commtask_real_MPI_Request_free(&request);
         });
     }
-    // A task that follows it frees the request. No thread waits for either task.
+    // A successor task frees the request. No thread waits for either task.
     const auto give_back = [](void* argument) -> int {
         const std::unique_ptr<persistent> last{static_cast<persistent*>(argument)};
         release_handler(last->of_freed);
@@ -108,7 +108,8 @@ int free(persistent* which) {
     options.n_after = 1;
     commtask_op op = commtask_op_call(+give_back, taken.get(), MPI_COMM_WORLD);
     op.reserved = detail::flag_is_call;
-    static_cast<void>(commtask_post(&op, &options, nullptr)); // without memory the request leaks
+    // if memory is exhausted the request leaks
+    static_cast<void>(commtask_post(&op, &options, nullptr));
     [[maybe_unused]] const persistent* const is_the_tasks = taken.release();
     detail::task_pool::drop(task);
     return MPI_SUCCESS;
@@ -121,7 +122,7 @@ namespace {
 /// Posts the task of one request.
 /// @return false: MPI itself must start the request, or report the error
 [[nodiscard]] bool start_one(MPI_Request request) {
-    persistent* const which = passes_through() ? nullptr : persistents::find(request);
+    persistent* const which = goes_to_mpi() ? nullptr : persistents::find(request);
     if (which == nullptr || which->task != COMMTASK_NULL) return false;
     const commtask_op op = persistents::start_operation(*which);
     return commtask_post(&op, nullptr, &which->task) == COMMTASK_OK;

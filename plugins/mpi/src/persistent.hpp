@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Persistent requests keep MPI's own handle, so that every query of an inactive request goes to
-// MPI. MPI_Start posts a task that starts the request. Until the task ends, waits and tests of the
+// Persistent requests keep MPI's own handle, so every query of an inactive request goes to MPI.
+// MPI_Start posts a task that starts the request. Until the task ends, waits and tests of the
 // handle apply to the task.
 #pragma once
 
@@ -19,13 +19,13 @@ struct start_set;
 struct persistent {
     MPI_Request request;
     MPI_Comm comm;
-    bool is_send = false; ///< Its status says only whether it was canceled.
+    bool is_send = false; ///< The status says only whether it was canceled.
     /// Null while the request is inactive. Threads of the program use one request one at a time.
     commtask_t task = COMMTASK_NULL;
-    /// The last start left nothing to test. Written by the progress thread, read after the task has
-    /// ended.
+    /// The last start completed the request at once. Written by the progress thread, read after the
+    /// task has ended.
     bool ended_at_start = false;
-    MPI_Status status_at_start{}; ///< How it ended, if ended_at_start.
+    MPI_Status status_at_start{}; ///< Its status, if ended_at_start.
     bool is_orphan = false;       ///< Its communicator was freed.
     /// The handler of the freed communicator, with a reference; null: MPI_COMM_WORLD's.
     MPI_Errhandler of_freed = MPI_ERRHANDLER_NULL;
@@ -45,13 +45,13 @@ inline std::atomic<int> count{0};
 }
 
 void add(MPI_Comm comm, MPI_Request request, bool is_send);
-/// The program frees this communicator, whose persistent requests remain. Their starts are queued
-/// on another communicator, since this handle becomes invalid and may soon name a different
-/// communicator. The caller must be allowed to call MPI.
+/// Called when the program frees this communicator, whose persistent requests remain. Their starts
+/// are queued on another communicator, since this handle becomes invalid and may soon name a
+/// different communicator. The caller must be allowed to call MPI.
 void outlive(MPI_Comm comm);
 /// The operation that starts the request.
 [[nodiscard]] commtask_op start_operation(persistent& which) noexcept;
-/// The program has freed the request. MPI's request is freed when no task needs it.
+/// Called when the program has freed the request. MPI's request is freed when no task needs it.
 [[nodiscard]] int free(persistent* which);
 
 } // namespace persistents

@@ -17,8 +17,8 @@ namespace {
 
 struct table {
     std::mutex mutex; // guards requests
-    /// MPI may reuse a handle before the thread that completed it has removed it: then the handle
-    /// is here twice.
+    /// MPI may reuse a handle before the thread that completed it has removed it; the handle is
+    /// then here twice.
     std::unordered_multiset<MPI_Request> requests;
     MPI_Request never = MPI_REQUEST_NULL; ///< Used by the thread that may call MPI.
 };
@@ -77,18 +77,18 @@ among::~among() {
 }
 
 bool is_over(MPI_Request request) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     int has_come = 0;
     return commtask_real_MPI_Request_get_status(request, &has_come, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_come != 0;
 }
 
 int poll(MPI_Request& request, MPI_Status& status) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     std::array<MPI_Request, 2> both{request, never()};
     std::array<MPI_Status, 2> statuses{current.empty_status, current.empty_status};
     int are_over = 0;
     const int code = commtask_real_MPI_Testall(2, both.data(), &are_over, statuses.data());
-    // Its error is reported when it is completed.
+    // The error is reported when the request is completed.
     if (both[0] != MPI_REQUEST_NULL) return MPI_SUCCESS;
     request = MPI_REQUEST_NULL;
     status = statuses[0];

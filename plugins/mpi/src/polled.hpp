@@ -4,11 +4,11 @@
 // of nonblocking collective file operations that are not tasks, and generalized requests with a
 // poll function. No other MPI call advances them, not even MPI_Request_get_status. MPICH waits for
 // them first and one after the other, and programs rely on that: the steps of a collective write
-// are collectives and must come in the same order on all ranks.
+// are collectives and must be in the same order on all ranks.
 //
 // A request is in the list from its creation until its handle is null. Independent file operations
-// are like any other request: they advance by themselves, and MPICH cannot test one again that is
-// complete.
+// are not in the list: they advance by themselves, and MPICH cannot test one again after its
+// completion.
 #pragma once
 
 #include "sections.hpp"
@@ -51,15 +51,15 @@ private:
 /// call MPI.
 [[nodiscard]] bool is_over(MPI_Request request);
 
-/// Polls once a polled request that is not complete. The caller must be allowed to call MPI.
+/// Polls an incomplete polled request once. The caller must be allowed to call MPI.
 /// @return MPI_SUCCESS, and the request is unchanged; or its error: then the request is null, and
-///     `status` says more
+///     `status` has the details
 [[nodiscard]] int poll(MPI_Request& request, MPI_Status& status);
 
-/// Makes an MPI call that completes nothing. The caller must be allowed to call MPI.
+/// Makes an MPI call that completes no request. The caller must be allowed to call MPI.
 void make_progress();
 
-/// A generalized request that does nothing. The caller must be allowed to call MPI.
+/// A generalized request that never completes. The caller must be allowed to call MPI.
 [[nodiscard]] MPI_Request start_generalized();
 
 /// Called before MPI_Finalize.
@@ -68,7 +68,7 @@ void finalize();
 } // namespace polled
 
 /// @param code  of the call that made the request
-inline int note_polled(const MPI_Request* request, int code) {
+inline int record_polled(const MPI_Request* request, int code) {
     if (code == MPI_SUCCESS && request != nullptr && *request != MPI_REQUEST_NULL) polled::add(*request);
     return code;
 }
@@ -76,7 +76,7 @@ inline int note_polled(const MPI_Request* request, int code) {
 /// The wrappers of MPICH's own generalized requests.
 template <typename Section, typename Make>
 int make_polled(const MPI_Request* request, Make&& make) {
-    return note_polled(request, inside<Section>(make));
+    return record_polled(request, inside<Section>(make));
 }
 
 } // namespace commtask::interposer

@@ -24,8 +24,8 @@
 
 namespace commtask::interposer {
 
-/// Copies the message of an Imrecv into the slot, for the task. post() nulls the program's
-/// variable.
+/// Moves the message of an Imrecv into the slot, for the task. post() sets the program's variable
+/// to null.
 inline void take_message(commtask_op& op, slot& holder) noexcept {
     if (!detail::operation_of(op.kind).takes_message || op.result == nullptr) return;
     auto* const message = static_cast<MPI_Message*>(op.result);
@@ -33,38 +33,38 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     op.result = &holder.message;
 }
 
-/// Copies the arrays of counts. MPI reads them at the call, and programs free them then, although
-/// the standard requires that the program keeps them. This is the only allocation of a post: such a
-/// call costs MPI more than that, for each of its ranks.
-/// @return false if there is no memory, or the communicator is invalid: MPI must report it
+/// Copies the arrays of counts. MPI reads them at the call, and programs free them afterwards,
+/// although the standard forbids that. This is the only allocation of a post; MPI's own cost for
+/// such a call, per rank, is higher.
+/// @return false if memory is exhausted, or the communicator is invalid: MPI must report it
 [[nodiscard]] inline bool keep_arrays(commtask_op& op, slot& holder) noexcept {
     if (!detail::operation_of(op.kind).has_arrays()) return true;
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     return scope.code_of(detail::copy_arrays(op, holder.arrays)) == MPI_SUCCESS;
 }
 
-/// Whether a task can receive the message of this call. True for calls that take no message.
+/// Whether a task can receive the message of this call. True for calls without a message.
 [[nodiscard]] inline bool has_message(const commtask_op& op) noexcept {
     if (!detail::operation_of(op.kind).takes_message) return true;
     const auto* const message = static_cast<const MPI_Message*>(op.result);
     return message != nullptr && *message != MPI_MESSAGE_NULL && *message != MPI_MESSAGE_NO_PROC;
 }
 
-/// Whether the peer is MPI_PROC_NULL: then the first test must find the request complete, and MPI's
-/// own request is.
+/// Whether the peer is MPI_PROC_NULL. Then the first test must find the request complete, as with
+/// MPI's own request.
 [[nodiscard]] inline bool is_to_nobody(const commtask_op& op) noexcept {
     const detail::operation_traits& kind = detail::operation_of(op.kind);
     if (kind.family == detail::operation_family::send) return op.peer == MPI_PROC_NULL;
     return kind.family == detail::operation_family::receive && kind.has_source && op.source == MPI_PROC_NULL;
 }
 
-/// Whether making the call here costs less than waking the worker for it. A worker without its own
-/// core does not sleep while there is much to do or a core is idle. While it sleeps, a small
-/// message goes directly to MPI.
+/// Whether making the call here costs less than waking the worker for it. A shared worker does not
+/// block while there is much to do or a core is idle. While it is blocked, a small message goes
+/// directly to MPI.
 [[nodiscard]] inline bool is_for_caller(const commtask_op& op) noexcept {
     const detail::operation_family family = detail::operation_of(op.kind).family;
     const bool receives = family == detail::operation_family::receive;
-    // With a trace the call becomes a task: otherwise the trace would lack it.
+    // With a trace the call becomes a task, so that the trace contains it.
     if (detail::tracer::current() != nullptr) return false;
     if (current.waiting.worker_is_reserved || (!receives && family != detail::operation_family::send)) return false;
     const commtask_side& buffer = receives ? op.recv : op.send;
@@ -76,8 +76,8 @@ inline void take_message(commtask_op& op, slot& holder) noexcept {
     return buffer.count * type_bytes < detail::tuning::woken_for_bytes;
 }
 
-/// For a message that is no task, or that MPI has completed: rings the ranks of the node that wait
-/// for it. The caller is in a section.
+/// For a message that is no task, or that MPI has completed: rings the doorbells of the node's
+/// ranks that wait for it. The caller is in a section.
 inline void ring_waiting_ranks(const commtask_op& op) noexcept {
     detail::context* const runtime = detail::context::running();
     if (runtime == nullptr || runtime->bells() == nullptr) return;
@@ -115,10 +115,10 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
 
 /// Tests the request of a blocking call. MPICH reports an error of the test to the handler of
 /// MPI_COMM_WORLD, but an error of the blocking call to the handler of its communicator. The test
-/// is therefore silent, and the caller raises the error on the communicator.
-/// @return whether the request has ended; `code` says how
+/// therefore returns errors as codes, and the caller raises the error on the communicator.
+/// @return whether the request has ended; `code` has its error
 [[nodiscard]] inline bool test_quietly(MPI_Request& request, MPI_Status* status, int& code) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     int has_ended = 0;
     code = scope.code_of(commtask_real_MPI_Test(&request, &has_ended, status));
     return code != MPI_SUCCESS || has_ended != 0;
@@ -135,10 +135,10 @@ int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
     return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 
-/// A blocking collective that is called in a callback of the program, by MPI-IO, or in a program
-/// whose worker was abandoned. If another rank makes the call outside of any callback and with a
+/// A blocking collective that is called in a callback of the program, by MPI-IO, or after this
+/// rank's worker was abandoned. If another rank makes the call outside of any callback and with a
 /// worker, the call is a nonblocking collective there. MPI does not match a nonblocking collective
-/// with a blocking one, so the call must be nonblocking here, too.
+/// with a blocking one, so the call must be nonblocking here too.
 template <typename Real, typename Twin>
 int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     if (current.state.load() == workers::none || detail::in_progress_call()) return real();
@@ -153,14 +153,14 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     if (kind.family == detail::operation_family::send || kind.family == detail::operation_family::receive) return true;
     if (kind.ordered_in != detail::order_class::collectives) return false;
     detail::context* const runtime = detail::context::running();
-    if (runtime == nullptr) return true; // abandoned meanwhile: calls go directly to MPI
+    if (runtime == nullptr) return true; // abandoned in the meantime: calls go directly to MPI
     const detail::comm_queue* const queue = runtime->comms().find(op.comm);
     return queue == nullptr || !queue->order.has_open();
 }
 
 /// A blocking call. `twin(MPI_Request*)` calls MPI's nonblocking function. Most calls complete at
-/// once and become no task. The others become tasks, so that threads wait for each other's calls
-/// without disturbing them.
+/// once and become no task. The others become tasks, so that waiting threads do not block each
+/// other's calls.
 template <typename Twin>
 int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     op.reserved = detail::flag_is_call;
@@ -169,7 +169,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Comm comm = op.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : op.comm;
     const detail::lane_set* const lanes = active_lanes();
-    if (lanes != nullptr && (!lanes->has_callers() || must_stay_a_call()) && !is_to_nobody(op)) {
+    if (lanes != nullptr && (!lanes->has_callers() || must_block()) && !is_to_nobody(op)) {
         bool is_reported = false;
         traced_passing traced{op};
         MPI_Status* const status_kept = traced.status_for(status);
@@ -200,7 +200,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     commtask_t task = COMMTASK_NULL;
     {
         const detail::quiet_posts scope{!current.waiting.worker_is_reserved};
-        if ((is_started && must_stay_a_call()) || commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
+        if ((is_started && must_block()) || commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
             return run_twin(comm, status, [&](MPI_Request* it) {
                 *it = request;
                 return is_started ? MPI_SUCCESS : twin(it);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Probes run on the calling thread, after all receives that it posted before have been issued: a
-// probe must not see a message that one of these receives takes. The lanes make progress between
+// probe must not see a message that one of these receives matches. The lanes make progress between
 // polls.
 #include "own.hpp"
 #include "sections.hpp"
@@ -9,7 +9,7 @@
 namespace commtask::interposer {
 
 int own_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-    if (passes_through()) return commtask_real_MPI_Probe(source, tag, comm, status);
+    if (goes_to_mpi()) return commtask_real_MPI_Probe(source, tag, comm, status);
     int code = MPI_SUCCESS;
     poll_until([&] {
         int is_there = 0;
@@ -20,7 +20,7 @@ int own_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
 }
 
 int own_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-    if (passes_through()) return commtask_real_MPI_Mprobe(source, tag, comm, message, status);
+    if (goes_to_mpi()) return commtask_real_MPI_Mprobe(source, tag, comm, message, status);
     int code = MPI_SUCCESS;
     poll_until([&] {
         int is_there = 0;

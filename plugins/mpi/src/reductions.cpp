@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program's reduction functions. MPI may run them in any call of any thread, and with
-// MPI_THREAD_MULTIPLE it then holds its lock. In such a function, a wait for a task is therefore
-// refused in every call.
+// MPI_THREAD_MULTIPLE its global lock is then locked. In such a function, a wait for a task is
+// therefore refused in every call.
 #include "own.hpp"
 #include "sections.hpp"
 #include "stand_ins.hpp"
@@ -18,7 +18,7 @@ constinit stand_ins<Function> programs_functions;
 template <std::size_t Index>
 struct function {
     static void call(void* in, void* inout, int* n, MPI_Datatype* type) {
-        const detail::refused_waits scope{current.lets_threads_in};
+        const detail::refused_waits scope{current.has_thread_multiple};
         programs_functions<MPI_User_function>.programs(Index)(in, inout, n, type);
     }
 };
@@ -27,7 +27,7 @@ struct function {
 template <std::size_t Index>
 struct function_with_large_count {
     static void call(void* in, void* inout, MPI_Count* n, MPI_Datatype* type) {
-        const detail::refused_waits scope{current.lets_threads_in};
+        const detail::refused_waits scope{current.has_thread_multiple};
         programs_functions<MPI_User_function_c>.programs(Index)(in, inout, n, type);
     }
 };

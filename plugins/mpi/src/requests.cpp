@@ -37,12 +37,12 @@ void batch::return_natives() noexcept {
     for (std::size_t i = 0; i < natives_.size(); ++i) requests_[places_[i]] = natives_[i];
 }
 
-int batch::collect(int index, MPI_Status* status, error_home& home_of_error) {
+int batch::collect(int index, MPI_Status* status, error_owner& owner_of_error) {
     tracked_request& of = tracked_[static_cast<std::size_t>(index)];
     write_status(*of.task, status);
     detail::raise_flags(of.task->result.flags);
     const int error = error_of(*of.task);
-    if (error != MPI_SUCCESS) home_of_error = home_of_one_of_several(*of.task);
+    if (error != MPI_SUCCESS) owner_of_error = owner_of_one_of_several(*of.task);
     detail::task_pool::drop(of.task);
     let_go(of, requests_[index]);
     of = {};

@@ -15,11 +15,11 @@
 
 namespace commtask::interposer {
 
-/// The task and the owner of a request. The task is null if MPI must be asked.
+/// The task and the owner of a request. The task is null if MPI must be queried.
 struct tracked_request {
     commtask_t task = COMMTASK_NULL;
-    slot* holder = nullptr;     ///< If it is a handle of the interposer.
-    persistent* kept = nullptr; ///< If it is an active persistent request.
+    slot* holder = nullptr;     ///< Set if it is a handle of the interposer.
+    persistent* kept = nullptr; ///< Set if it is an active persistent request.
 };
 
 [[nodiscard]] inline tracked_request tracked(MPI_Request request) noexcept {
@@ -44,7 +44,7 @@ inline void let_go(const tracked_request& of, MPI_Request& request) noexcept {
     }
 }
 
-/// An array of requests: the task of each, and the native requests side by side for MPI's
+/// An array of requests: the task of each, and the native requests as a contiguous array for MPI's
 /// functions.
 class batch {
 public:
@@ -57,7 +57,7 @@ public:
         return tracked_[static_cast<std::size_t>(index)];
     }
 
-    /// Whether all tasks have ended. Each call continues where the last one stopped.
+    /// Whether all tasks have ended. Each call continues where the previous one stopped.
     [[nodiscard]] bool have_all_ended() noexcept;
     /// The index of the first task that has ended; count() if none has.
     [[nodiscard]] int first_ended() const noexcept;
@@ -65,12 +65,12 @@ public:
     /// The native requests without null ones, and the index of each in the program's array.
     [[nodiscard]] std::vector<MPI_Request>& natives() noexcept { return natives_; }
     [[nodiscard]] int place_of_native(int which) const noexcept { return places_[static_cast<std::size_t>(which)]; }
-    /// Writes the native requests, as MPI has changed them, into the program's array.
+    /// Copies the native requests, as MPI has changed them, back into the program's array.
     void return_natives() noexcept;
 
     /// Completes the request of the ended task at `index`.
     /// @return the task's error code; no handler is called
-    [[nodiscard]] int collect(int index, MPI_Status* status, error_home& home_of_error);
+    [[nodiscard]] int collect(int index, MPI_Status* status, error_owner& owner_of_error);
 
 private:
     MPI_Request* requests_;

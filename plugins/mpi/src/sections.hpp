@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a thread of the program calls MPI. MPI runs with MPI_THREAD_SERIALIZED, so a thread that
-// calls it holds the lane's progress lock. If the program asked for MPI_THREAD_MULTIPLE, MPI has
-// that level, and a call that has only a blocking form runs without the progress lock, concurrently
-// with the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has the progress
-// locks of all lanes.
+// calls it needs the lane's progress lock. If the program asked for MPI_THREAD_MULTIPLE, MPI has
+// that level. A call that has only a blocking form then runs without the progress lock,
+// concurrently with the worker. With several lanes, which need MPI_THREAD_MULTIPLE, a section has
+// the progress locks of all lanes.
 //
 // A section is the scope of such a call. On entry, all operations that were posted before are
 // issued, so that MPI sees the calls in the program's order. Calls that MPI or the runtime makes
@@ -33,7 +33,8 @@ struct thread_state {
     int depth = 0;
     unsigned n_sections = 0;
     unsigned call = 0; ///< Number of the wrapper that the program called, from 1; 0: none.
-    /// A fatal error. The program ends when the call has left MPI, which holds its lock until then.
+    /// A fatal error. The program ends when the call has returned from MPI, whose lock is locked
+    /// until then.
     MPI_Comm fatal_comm = MPI_COMM_NULL;
     int fatal_code = MPI_SUCCESS;
 };
@@ -45,12 +46,12 @@ inline thread_local thread_state mine;
 enum class workers : std::uint8_t {
     none,  ///< Not started, MPI is finalized, or a forked child. Next: MPI_Init -> there.
     there, ///< In service. Next: commtask_finalize, or MPI_Finalize without it -> asked.
-    /// A thread waits until the workers' work for the program has ended. Next: that thread -> there
-    /// or left_behind.
+    /// A thread waits until the workers have done the program's work. Next: that thread -> there or
+    /// abandoned.
     asked,
     /// A worker never returns from a function of the program; calls go directly to MPI. Next:
     /// MPI_Finalize -> none.
-    left_behind,
+    abandoned,
 };
 
 /// The state between MPI_Init and MPI_Finalize. Every call reads it.
@@ -58,9 +59,9 @@ struct interposed_program {
     std::atomic<detail::lane_set*> lanes{nullptr}; ///< Null: calls go directly to MPI.
     std::atomic<workers> state{workers::none};
     detail::waiting_policy waiting;
-    bool lets_threads_in = false; ///< MPI has MPI_THREAD_MULTIPLE.
-    spin_limit patience;          ///< Polls of a blocking call.
-    MPI_Status empty_status{};    ///< The result of a wait for a null request.
+    bool has_thread_multiple = false; ///< MPI has MPI_THREAD_MULTIPLE.
+    spin_limit polls;                 ///< The polls of a blocking call.
+    MPI_Status empty_status{};        ///< The result of a wait for a null request.
     /// MPI_Waitall writes MPI_ERROR even if nothing has failed.
     bool waitall_writes_success = false;
     /// The lanes after the program's exit() has begun; their workers are kept out of MPI.
@@ -70,38 +71,37 @@ struct interposed_program {
 /// library's constructor runs.
 inline constinit interposed_program current;
 
-/// For a call that the program makes although its exit() has begun, in a handler that was
-/// registered early. On the thread that ends the program, the workers resume until the next handler
-/// runs.
+/// For a call that the program makes after its exit() has begun, in a handler that was registered
+/// early. On the thread that ends the program, the workers resume until the next handler runs.
 /// @return null on any other thread
 [[nodiscard]] detail::lane_set* unpark() noexcept;
 
-/// Null before MPI_Init and after MPI_Finalize. The acquires pair with the releases in
-/// lifecycle.cpp and sharing.cpp, which store the lanes.
+/// Null before MPI_Init and after MPI_Finalize. acquire: partner of the releases in lifecycle.cpp
+/// and sharing.cpp, which store the lanes.
 [[nodiscard]] inline detail::lane_set* active_lanes() noexcept {
     detail::lane_set* const lanes = current.lanes.load(std::memory_order_acquire);
     if (lanes != nullptr || current.parked_lanes.load(std::memory_order_acquire) == nullptr) return lanes;
     return unpark();
 }
 
-/// Whether a call comes from below the program: from MPI, from a callback that MPI runs, or from a
-/// progress call.
-[[nodiscard]] inline bool comes_from_below() noexcept { return mine.depth > 0 || detail::in_progress_call(); }
+/// Whether a call does not come from the program itself, but from MPI, from a callback that MPI
+/// runs, or from a progress call.
+[[nodiscard]] inline bool is_nested() noexcept { return mine.depth > 0 || detail::in_progress_call(); }
 
-/// Whether a call goes directly to MPI: it comes from below, or there is no worker.
-[[nodiscard]] inline bool passes_through() noexcept { return comes_from_below() || active_lanes() == nullptr; }
+/// Whether a call goes directly to MPI: it is nested, or there is no worker.
+[[nodiscard]] inline bool goes_to_mpi() noexcept { return is_nested() || active_lanes() == nullptr; }
 
-/// Whether a blocking call waits for the progress locks although other threads wait for them, too,
+/// Whether a blocking call waits for the progress locks, although other threads wait for them too,
 /// instead of becoming a task. The workers may be abandoned, and then no thread would complete the
 /// task.
-[[nodiscard]] inline bool must_stay_a_call() noexcept { return current.state.load() == workers::asked; }
+[[nodiscard]] inline bool must_block() noexcept { return current.state.load() == workers::asked; }
 
-/// While the object exists, this thread may call MPI. With MPI_THREAD_MULTIPLE, MPICH holds its
-/// lock while it calls a function of the program, except for those of attributes, which it calls in
-/// a blocking_section. A wait in such a function is refused.
+/// While an object exists, this thread may call MPI. With MPI_THREAD_MULTIPLE, MPICH calls
+/// functions of the program with its lock locked, except attribute functions, which it calls in a
+/// blocking_section. A wait in such a function is refused.
 class progress_section {
 public:
-    progress_section() noexcept : lanes_(active_lanes()), refused_(current.lets_threads_in && mine.depth == 0) {
+    progress_section() noexcept : lanes_(active_lanes()), refused_(current.has_thread_multiple && mine.depth == 0) {
         ++mine.depth;
         if (lanes_ == nullptr || mine.depth > 1 || detail::in_progress_call()) {
             lanes_ = nullptr;
@@ -143,11 +143,11 @@ private:
 class blocking_section {
 public:
     blocking_section() noexcept {
-        if (mine.depth > 0 || !current.lets_threads_in || active_lanes() == nullptr) {
+        if (mine.depth > 0 || !current.has_thread_multiple || active_lanes() == nullptr) {
             holder_.emplace();
             return;
         }
-        { const progress_section issue_what_was_posted; }
+        { const progress_section issues_posted; }
         ++mine.depth;
         add_blocked_outside(1);
     }
@@ -166,7 +166,8 @@ private:
         for (detail::lane& each : *lanes) each.engine.lock.add_blocked_outside(by);
     }
 
-    std::optional<progress_section> holder_; ///< Empty: other threads may call MPI meanwhile.
+    /// Empty: other threads may call MPI at the same time.
+    std::optional<progress_section> holder_;
 };
 
 /// Whether this thread may make progress: it is in a section that took the progress lock, and in no
@@ -176,23 +177,23 @@ private:
 }
 
 /// The lanes, for a thread that waits. Without lanes, another thread is ending the program, and no
-/// task will complete. The calling thread then pauses: without commtask it would be inside MPI.
+/// task will complete; the calling thread then blocks, as it would inside MPI without commtask.
 /// @return null if the lanes were abandoned: calls go directly to MPI
 [[nodiscard]] inline detail::lane_set* lanes_for_waiting() noexcept {
     for (;;) {
         if (detail::lane_set* const lanes = active_lanes()) return lanes;
-        if (current.state.load() == workers::left_behind) return nullptr;
+        if (current.state.load() == workers::abandoned) return nullptr;
         pause();
     }
 }
 
 /// Makes a call and polls it for a while, to see whether it ends soon. The thread has the progress
 /// locks for a limited time in each turn. The caller is in no section.
-/// @param start  bool(): false if the call may not be made here after all
-/// @param look  bool(): whether the call has ended
+/// @param start  bool(): false if the call may not be made here
+/// @param poll  bool(): polls; whether the call has ended
 enum class in_passing : std::uint8_t { refused, open, ended };
-template <typename Start, typename Look>
-[[nodiscard]] in_passing start_in_passing(Start&& start, Look&& look) {
+template <typename Start, typename Poll>
+[[nodiscard]] in_passing start_in_passing(Start&& start, Poll&& poll) {
     for (unsigned turn = 0; turn < detail::tuning::turns_in_passing; ++turn) {
         if (turn > 0) sched_yield();
         // Before the section: no thread may sleep with the progress lock.
@@ -201,18 +202,18 @@ template <typename Start, typename Look>
         if (lanes == nullptr) return turn == 0 ? in_passing::refused : in_passing::open;
         const progress_section section;
         if (turn == 0 && !start()) return in_passing::refused;
-        const unsigned n_looks = current.patience.now();
+        const unsigned n_polls = current.polls.now();
         bool is_disturbed = false;
-        for (unsigned i = 1; i <= n_looks && !is_disturbed; ++i) {
-            if (look()) {
-                if (turn == 0) current.patience.was_answered_after(i);
+        for (unsigned i = 1; i <= n_polls && !is_disturbed; ++i) {
+            if (poll()) {
+                if (turn == 0) current.polls.ended_at_poll(i);
                 return in_passing::ended;
             }
             if (i % detail::tuning::steps_in_a_row == 0 && has_lock(lanes))
                 lanes->progress(); // tasks of other threads do not wait for this call
             is_disturbed = lanes->has_callers();
         }
-        if (!is_disturbed) current.patience.was_in_vain();
+        if (!is_disturbed) current.polls.ran_out();
     }
     return in_passing::open;
 }
@@ -227,26 +228,26 @@ template <typename Section, typename Call>
 /// Calls `note` if a call has succeeded.
 /// @return the code of the call
 template <typename Note>
-int noted(int code, Note&& note) {
+int on_success(int code, Note&& note) {
     if (code == MPI_SUCCESS) note();
     return code;
 }
 
-/// Polls until `look()` is true. `look()` may call MPI: the thread has the progress locks then. The
-/// lanes make progress between polls.
-template <typename Look>
-void poll_until(Look&& look) {
+/// Polls until `poll()` returns true. `poll()` may call MPI, since the thread has the progress
+/// locks. The lanes make progress between polls.
+template <typename Poll>
+void poll_until(Poll&& poll) {
     for (unsigned i = 1;; ++i) {
         {
             const progress_section section;
-            if (look()) return;
+            if (poll()) return;
             if (detail::lane_set* const lanes = active_lanes(); has_lock(lanes)) lanes->progress();
         }
         if (i % detail::tuning::steps_in_a_row == 0) sched_yield();
     }
 }
 
-/// Waits until `is_done()`, which only looks at tasks.
+/// Waits until `is_done()`, which reads only the state of tasks.
 template <typename IsDone>
 void wait_for_tasks(IsDone&& is_done) {
     if (is_done()) return;
@@ -255,12 +256,12 @@ void wait_for_tasks(IsDone&& is_done) {
     while (!is_done()) pause(); // abandoned with this task
 }
 
-/// Polls MPI once, unless `is_done()` already: a test must find each operation that had ended when
-/// the test was called, whether the worker has seen it or not.
-/// @param for_each_task  void(look): for the tasks of the test, calls bool look(task&), which says
-///     whether the task has ended, as far as the test must know
+/// Polls MPI once, unless `is_done()` is true already: a test must find each operation that had
+/// ended when the test was called, whether the worker has seen it or not.
+/// @param for_each_task  void(poll): for the tasks of the test, calls bool poll(task&), which polls
+///     and returns whether the task has ended
 template <typename IsDone, typename ForEachTask>
-void look_once(IsDone&& is_done, ForEachTask&& for_each_task) {
+void poll_once(IsDone&& is_done, ForEachTask&& for_each_task) {
     if (is_done() || detail::in_progress_call()) return;
     // A loop of tests would keep the progress lock from threads that wait for it.
     if (detail::lane_set* const lanes = active_lanes(); lanes != nullptr && lanes->has_callers()) sched_yield();

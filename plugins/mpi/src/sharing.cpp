@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtime's own commtask_init and commtask_finalize are compiled under other names, and these
-// functions replace them. When the program ends its use of commtask, it waits for its tasks, but
-// not for requests that its MPI calls left open.
+// These functions replace the runtime's own commtask_init and commtask_finalize, which are compiled
+// under other names. When the program ends its use of commtask, it waits for its tasks, but not for
+// requests of its MPI calls.
 #include "sharing.hpp"
 
 #include "post.hpp"
@@ -33,10 +33,10 @@ programs_use use;
 
 /// A worker never returns from a function of the program: from here on, the program's calls go
 /// directly to MPI.
-void leave_behind() {
-    // Before the lanes: a thread that finds no lanes reads the state.
-    current.state.store(workers::left_behind);
-    // release: pairs with the acquire in active_lanes().
+void abandon_workers() {
+    // Stored before the lanes: a thread that finds no lanes reads the state.
+    current.state.store(workers::abandoned);
+    // release: partner of the acquire in active_lanes().
     current.lanes.store(nullptr, std::memory_order_release);
 }
 
@@ -48,13 +48,13 @@ void leave_behind() {
     case detail::context::drained::completely: return COMMTASK_OK;
     case detail::context::drained::by_force:
         return detail::refuse(COMMTASK_ERR_UNFINISHED,
-                              "some tasks could not complete and were given up; stderr has the list");
+                              "some tasks could not complete and were abandoned; stderr has the list");
     case detail::context::drained::not_at_all: break;
     }
-    leave_behind();
-    return detail::refuse(COMMTASK_ERR_UNFINISHED,
-                          "the worker is inside a call of the program's that does not come back; "
-                          "what is unfinished stays so");
+    abandon_workers();
+    return detail::refuse(
+        COMMTASK_ERR_UNFINISHED,
+        "the worker is inside a function of the program that does not return; incomplete tasks remain");
 }
 
 [[nodiscard]] bool is_mpi_over() {
@@ -63,13 +63,12 @@ void leave_behind() {
     return is_over != 0;
 }
 
-/// The code with which this rank alone would refuse.
+/// The error code with which this rank alone would refuse.
 [[nodiscard]] int check_init(const commtask_config* config, detail::config& settings) {
     const int code = detail::guarded([&] { return detail::collect_settings(settings, config, false); });
     if (code != COMMTASK_OK) return code;
     if (detail::context::running() != nullptr) return COMMTASK_OK;
-    return detail::refuse(COMMTASK_ERR_UNFINISHED,
-                          "the worker of commtask-run is still inside a call that did not come back before");
+    return detail::refuse(COMMTASK_ERR_UNFINISHED, "the worker of commtask-run is inside a call that has not returned");
 }
 
 /// Collective, like the runtime's own start: all ranks begin their use together, or none does.
@@ -96,7 +95,8 @@ void leave_behind() {
 
 int start_runtime(bool is_quiet) {
     commtask_config config = COMMTASK_CONFIG_INIT;
-    // MPI_Finalize waits for requests that the program left open: the runtime gives them up soon.
+    // MPI_Finalize waits for requests that the program did not complete; the runtime abandons them
+    // soon.
     config.finalize_timeout_s = 0.5;
     if (is_quiet) config.verbose = COMMTASK_ZERO;
     const detail::start_outcome how = detail::collective_start(&config);
@@ -108,23 +108,23 @@ int start_runtime(bool is_quiet) {
     return how.code;
 }
 
-bool answers() {
+bool workers_respond() {
     if (active_lanes() == nullptr) return false;
     // The worker runs no function of the program.
     if (detail::context::current() == nullptr) return true;
     current.state.store(workers::asked);
-    const bool is_left_behind = detail::context::running()->is_left_behind(use.limit_ns, use.verbose);
-    if (is_left_behind) {
-        leave_behind();
+    const bool is_abandoned = detail::context::running()->abandon_if_stuck(use.limit_ns, use.verbose);
+    if (is_abandoned) {
+        abandon_workers();
     } else {
         current.state.store(workers::there);
     }
-    return !is_left_behind;
+    return !is_abandoned;
 }
 
 void end_runtime() {
     if (detail::context::current() != nullptr) {
-        detail::say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
+        detail::say("warning: MPI_Finalize was called before commtask_finalize; finalizing commtask now");
         static_cast<void>(end_programs_use());
     }
     is_ours = false;

@@ -8,7 +8,7 @@
 
 namespace commtask::interposer {
 
-/// Collective. The first rank that has a reason reports why there is no worker.
+/// Collective. The first rank with an error reports why there is no worker.
 /// @param is_quiet  no advice is printed, unless COMMTASK_VERBOSE says otherwise
 /// @return a commtask_code
 [[nodiscard]] int start_runtime(bool is_quiet);
@@ -16,7 +16,7 @@ namespace commtask::interposer {
 /// Called before MPI_Finalize needs the worker.
 /// @return false if the worker never returns from a function of the program, and is or was
 ///     abandoned: from here on, the program's calls go directly to MPI
-[[nodiscard]] bool answers();
+[[nodiscard]] bool workers_respond();
 
 void end_runtime();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that a program spawns must run under the interposer, too. The interposer turns a
+// Processes that a program spawns must run under the interposer too. The interposer turns a
 // blocking collective into MPI's nonblocking one, which does not match the blocking one of a
 // process that calls MPI directly. The command is therefore replaced by commtask-run, with the
 // command as its argument.
@@ -17,7 +17,7 @@ namespace {
 /// The path of commtask-run, from the environment variable that it sets; null if the library was
 /// preloaded by hand.
 [[nodiscard]] const char* path_of_commtask_run() noexcept {
-    // A program that changes its environment meanwhile has that fault without commtask, too.
+    // If the program changes its environment concurrently, it has that race without commtask too.
     // NOLINTNEXTLINE(concurrency-mt-unsafe)
     return std::getenv("COMMTASK_RUN");
 }
@@ -30,7 +30,7 @@ namespace {
     return arguments;
 }
 
-/// Only the root's command counts; on other ranks it may have any value.
+/// Only the root's command is significant; on other ranks it may have any value.
 [[nodiscard]] bool is_root(MPI_Comm comm, int root) noexcept {
     int rank = MPI_PROC_NULL;
     return MPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;

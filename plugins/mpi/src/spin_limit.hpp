@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often a blocking call polls before it yields. A yield delays threads of two ranks that answer
-// each other, but ranks that share a core need it. The limit is therefore learned, by all threads
-// of a rank together: it grows if an answer came while a call polled, and shrinks if none came.
+// How often a blocking call polls before it yields. A yield delays threads of two ranks that reply
+// to each other, but ranks that share a core need it. The limit is therefore learned, by all
+// threads of a rank together: it grows if a call ended while it polled, and shrinks if none did.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -16,22 +16,22 @@ public:
     static constexpr unsigned least = detail::tuning::steps_in_a_row;
     static constexpr unsigned most = detail::tuning::most_polls_of_a_call;
 
-    [[nodiscard]] unsigned now() const noexcept { return looks_.load(std::memory_order_relaxed); }
+    [[nodiscard]] unsigned now() const noexcept { return limit_.load(std::memory_order_relaxed); }
 
-    /// The answer came before any yield, at this poll. If that was one of the first few polls, the
-    /// limit did not matter and stays.
-    void was_answered_after(unsigned n_looks) noexcept {
-        if (const unsigned before = now(); n_looks > before / 8 && before < most) set(2 * before);
+    /// The call ended at this poll, before any yield. If that was one of the first few polls, the
+    /// limit did not matter and does not change.
+    void ended_at_poll(unsigned n_polls) noexcept {
+        if (const unsigned before = now(); n_polls > before / 8 && before < most) set(2 * before);
     }
-    void was_in_vain() noexcept {
+    void ran_out() noexcept {
         if (const unsigned before = now(); before > least) set(before / 2);
     }
 
 private:
-    // relaxed, and not exact: if threads learn at once, the update of one is lost.
-    void set(unsigned looks) noexcept { looks_.store(looks, std::memory_order_relaxed); }
+    // relaxed, and not exact: of two concurrent updates one is lost.
+    void set(unsigned polls) noexcept { limit_.store(polls, std::memory_order_relaxed); }
 
-    std::atomic<unsigned> looks_{least};
+    std::atomic<unsigned> limit_{least};
 };
 
 } // namespace commtask::interposer

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that the program gives MPI to call, and that do not learn what they were registered
-// for. MPI gets a separate function of this library for each, out of a fixed number. When all of
-// them are in use, MPI gets the program's own function.
+// Callback functions of the program that do not learn what they were registered for. MPI gets a
+// separate function of this library for each, out of a fixed number. When all of them are in use,
+// MPI gets the program's own function.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ public:
         if (function == nullptr) return function;
         for (std::size_t i = 0; i < most; ++i) {
             Function* expected = nullptr;
-            // acq_rel: the function is set before MPI gets the stand-in; pairs with the load in
+            // acq_rel: the function is set before MPI gets the stand-in; partner of the load in
             // programs().
             if (programs_[i].compare_exchange_strong(expected, function, std::memory_order_acq_rel)) return ours[i];
             if (expected == function) return ours[i];
@@ -37,7 +37,7 @@ public:
     }
 
     [[nodiscard]] Function* programs(std::size_t index) const noexcept {
-        // Pairs with the exchange in stand_in_for().
+        // Partner of the exchange in stand_in_for().
         return programs_[index].load(std::memory_order_acquire);
     }
 

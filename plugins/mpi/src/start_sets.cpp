@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A set is found by its first request and is compared as a whole: a program that starts a part of a
-// set has another set. A plan that is no longer wanted may still be running: such a plan is kept
-// until its run has ended, and destroyed when another set changes.
+// set has another set. A plan that is no longer needed may still be running; it is destroyed after
+// its run has ended, when another set changes.
 #include "start_sets.hpp"
 
 #include "api/context.hpp"
-#include "api/plan_book.hpp"
+#include "api/plan_registry.hpp"
 #include "core/plan.hpp"
 #include "core/task_pool.hpp"
 #include "sections.hpp"
@@ -23,22 +23,22 @@ namespace commtask::interposer {
 namespace start_sets {
 namespace {
 
-struct plan_left {
+struct left_plan {
     commtask_plan_t plan;
     commtask_t run;
 };
 struct book {
-    /// Guards the lifetime of the sets, each request's set, and the rest. No thread calls MPI while
-    /// it holds it.
+    /// Guards the lifetime of the sets, each request's set, and the rest. Never locked during an
+    /// MPI call.
     std::mutex mutex;
-    std::vector<plan_left> left;
+    std::vector<left_plan> left;
 };
 book& all() {
     static book* const made = new book; // never destroyed: calls may come during exit
     return *made;
 }
 
-/// The members of the set belong to no set from now on. The caller holds the mutex.
+/// From here on the members belong to no set. The caller has locked the mutex.
 void dissolve(start_set* set) {
     const std::unique_ptr<start_set> dissolved{set};
     for (persistent* const member : set->members) member->set = nullptr;
@@ -51,22 +51,22 @@ void destroy(commtask_plan_s& plan) {
     if (runtime == nullptr) return;
     const progress_section section;
     runtime->plans().remove(plan);
-    detail::plan_book::destroy(plan);
+    detail::plan_registry::destroy(plan);
 }
 
 /// Destroys the plans of dissolved sets whose runs have ended.
 void destroy_those_left() {
-    std::vector<plan_left> over;
+    std::vector<left_plan> over;
     {
         book& known = all();
         const std::lock_guard guard{known.mutex};
-        const auto first_over = std::ranges::partition(known.left, [](const plan_left& each) {
+        const auto first_over = std::ranges::partition(known.left, [](const left_plan& each) {
                                     return each.run != COMMTASK_NULL && !has_ended(each.run);
                                 }).begin();
         over.assign(first_over, known.left.end());
         known.left.erase(first_over, known.left.end());
     }
-    for (const plan_left& each : over) {
+    for (const left_plan& each : over) {
         if (each.run != COMMTASK_NULL) detail::task_pool::drop(each.run);
         if (each.plan->try_change()) destroy(*each.plan);
     }
@@ -120,7 +120,7 @@ void remember(std::span<const MPI_Request> requests) {
     made->session = runtime.session_number();
     if (!add_members(set, runtime, *made) || !runtime.plans().add(*made)) {
         const progress_section section;
-        detail::plan_book::destroy(*made.release());
+        detail::plan_registry::destroy(*made.release());
         set.is_for_one_by_one = true;
         return false;
     }
@@ -129,7 +129,7 @@ void remember(std::span<const MPI_Request> requests) {
     return true;
 }
 
-/// The program has seen every member end; the run's own end comes right after.
+/// The program has seen every member end; the run's own end follows immediately.
 void wait_for_last_run(start_set& set) {
     if (set.run == COMMTASK_NULL) return;
     wait_for_tasks([&] { return has_ended(set.run); });
@@ -139,7 +139,7 @@ void wait_for_last_run(start_set& set) {
 } // namespace
 
 bool start(int count, const MPI_Request* requests) {
-    if (count < 2 || passes_through() || requests[0] == MPI_REQUEST_NULL) return false;
+    if (count < 2 || goes_to_mpi() || requests[0] == MPI_REQUEST_NULL) return false;
     persistent* const first = persistents::find(requests[0]);
     if (first == nullptr) return false;
     try {

@@ -15,14 +15,14 @@
 
 namespace commtask::interposer {
 
-/// Requests that the program has started together, in its order. Its threads use a set one at a
-/// time.
+/// Requests that the program has started together, in its order. One thread of the program at a
+/// time uses a set.
 struct start_set {
     std::vector<MPI_Request> requests;
     std::vector<persistent*> members;
     commtask_plan_t plan = COMMTASK_PLAN_NULL; ///< From the second start on.
     commtask_t run = COMMTASK_NULL;            ///< The task of the last run, with a reference.
-    bool is_for_one_by_one = false;            ///< No plan can keep MPI's order of the requests.
+    bool is_for_one_by_one = false;            ///< A plan cannot keep MPI's order of the requests.
 };
 
 namespace start_sets {
@@ -31,7 +31,8 @@ namespace start_sets {
 /// @return false: nothing was started; start the requests one by one, so that MPI reports errors
 [[nodiscard]] bool start(int count, const MPI_Request* requests);
 
-/// The program frees the request: the requests that were started with it are no longer a set.
+/// Called when the program frees the request: the requests that were started with it are no longer
+/// a set.
 void leave(persistent& freed);
 
 } // namespace start_sets

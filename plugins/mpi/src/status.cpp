@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statuses are copied from the memory where the transport keeps the statuses that MPI wrote. A task
-// that was canceled before MPI saw it has none: it gets the empty status, marked as canceled.
+// Statuses are copied from the memory where the transport stores MPI's statuses. A task that was
+// canceled before its start has none: it gets the empty status, marked as canceled.
 #include "status.hpp"
 
 #include "api/context.hpp"
@@ -14,8 +14,7 @@
 namespace commtask::interposer {
 
 void write_status(const detail::task& ended, MPI_Status* status) noexcept {
-    if (status == MPI_STATUS_IGNORE || status == nullptr)
-        return; // null is an error in MPI, but no reason to crash here
+    if (status == MPI_STATUS_IGNORE || status == nullptr) return; // null is an error in MPI, but must not crash here
     const int error_of_program = status->MPI_ERROR;
     const bool is_canceled = ended.life.state() == detail::task_state::canceled;
     const bool was_seen = ended.run.now == detail::phase::ended;
@@ -39,24 +38,24 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept {
     if (is_canceled) MPI_Status_set_cancelled(status, 1);
 }
 
-error_home home_of(const detail::task& ended) noexcept {
+error_owner owner_of(const detail::task& ended) noexcept {
     detail::context* const runtime = detail::context::running();
-    error_home home;
-    if (ended.queue == nullptr || runtime == nullptr) return home;
+    error_owner owner;
+    if (ended.queue == nullptr || runtime == nullptr) return owner;
     const detail::operation_traits& kind = detail::operation_of(ended.op.kind);
     const detail::comm_queue* const known = runtime->comms().find(ended.op.comm);
     const bool is_one_of_several =
         known != nullptr && known->striping() != nullptr && known->striping()->find(ended.queue->number) == ended.queue;
     if (kind.takes_start_function && static_cast<const persistent*>(ended.op.result)->is_orphan) {
-        home.of_freed = static_cast<const persistent*>(ended.op.result)->of_freed;
+        owner.of_freed = static_cast<const persistent*>(ended.op.result)->of_freed;
     } else if (known == ended.queue || is_one_of_several) {
-        home.comm = ended.op.comm;
+        owner.comm = ended.op.comm;
     } else {
-        home.of_freed = handler_of_freed(ended.op.comm);
+        owner.of_freed = handler_of_freed(ended.op.comm);
     }
-    if (kind.takes_window && windows::is_known(detail::window_of(ended.op))) home.window = detail::window_of(ended.op);
-    if (kind.takes_file && files::is_known(detail::file_of(ended.op))) home.file = detail::file_of(ended.op);
-    return home;
+    if (kind.takes_window && windows::is_known(detail::window_of(ended.op))) owner.window = detail::window_of(ended.op);
+    if (kind.takes_file && files::is_known(detail::file_of(ended.op))) owner.file = detail::file_of(ended.op);
+    return owner;
 }
 
 } // namespace commtask::interposer

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a task ended, in MPI's terms: a status that MPI itself filled, and an error that goes to the
-// program's handler on the waiting thread. As in MPI, the field MPI_ERROR keeps the program's value
-// unless several requests were waited for at once and one of them failed.
+// The result of a task in MPI's terms: a status that MPI itself filled, and an error that is passed
+// to the program's handler on the waiting thread. As in MPI, the field MPI_ERROR keeps the
+// program's value unless several requests were waited for at once and one of them failed.
 #pragma once
 
 #include "core/lane.hpp"
@@ -35,16 +35,16 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
     return ended.life.state() == detail::task_state::failed ? ended.result.error : MPI_SUCCESS;
 }
 
-/// The object whose handler gets the task's error.
-[[nodiscard]] error_home home_of(const detail::task& ended) noexcept;
-/// The same for a call that takes several requests, or only queries one: MPICH then uses no
+/// The object whose handler is called for the task's error.
+[[nodiscard]] error_owner owner_of(const detail::task& ended) noexcept;
+/// Like owner_of() for a call that takes several requests, or only queries one: MPICH then uses no
 /// request's communicator.
-[[nodiscard]] inline error_home home_of_one_of_several(const detail::task& ended) noexcept {
-    const error_home home = home_of(ended);
+[[nodiscard]] inline error_owner owner_of_one_of_several(const detail::task& ended) noexcept {
+    const error_owner owner = owner_of(ended);
 #ifdef MPICH_VERSION
-    if (home.window == MPI_WIN_NULL && home.file == MPI_FILE_NULL) return {};
+    if (owner.window == MPI_WIN_NULL && owner.file == MPI_FILE_NULL) return {};
 #endif
-    return home;
+    return owner;
 }
 
 /// Ends a wait for one task: writes the status, releases the task, raises its error.
@@ -57,9 +57,9 @@ void write_status(const detail::task& ended, MPI_Status* status) noexcept;
         detail::task_pool::drop(task);
         return MPI_SUCCESS;
     }
-    const error_home home = home_of(*task);
+    const error_owner owner = owner_of(*task);
     detail::task_pool::drop(task);
-    return raise(home, error);
+    return raise(owner, error);
 }
 
 } // namespace commtask::interposer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A name gets its number when it is first called; the number is the same in every trace of the
-// process. Nothing here runs without a trace.
+// process. Does nothing without a trace.
 #include "traced_call.hpp"
 
 #include "core/operation_traits.hpp"
@@ -21,7 +21,7 @@ using detail::trace::record_type;
 [[nodiscard]] std::uint32_t name_of(unsigned number) noexcept {
     static std::array<std::atomic<std::uint32_t>, n_wrappers> known{};
     std::atomic<std::uint32_t>& mine = known[number];
-    // relaxed: a second thread finds the same number.
+    // relaxed: another thread finds the same number.
     if (mine.load(std::memory_order_relaxed) == 0) {
         mine.store(detail::tracer::number_of(wrapper_names[number]), std::memory_order_relaxed);
     }
@@ -43,7 +43,7 @@ void traced_call::begin(unsigned number) noexcept {
 
 void traced_call::end() const noexcept { write(detail::now_ns(), record_type::region_end, name_); }
 
-void traced_look::end() const noexcept {
+void traced_test::end() const noexcept {
     const std::uint64_t now = detail::now_ns();
     if (now - begin_ns_ < detail::trace::shortest_ns) return;
     const std::uint32_t name = name_of(number_);
@@ -54,7 +54,7 @@ void traced_look::end() const noexcept {
 void traced_passing::begin() noexcept {
     detail::context* const runtime = detail::context::running();
     if (runtime == nullptr || runtime->trace_if_kept() == nullptr) return;
-    // Before the call starts, since the worker must add a communicator that it does not know.
+    // Before the call starts, since the worker must register an unknown communicator.
     int code = COMMTASK_OK;
     if (runtime->queue_of(op_.comm, code) == nullptr) return;
     traced_ = runtime->trace_if_kept();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program's MPI calls in a trace (COMMTASK_TRACE): when each began and ended, and the messages
-// that ended so soon that they became no task. Without a trace, a call costs one load and one
-// branch more.
+// that ended too soon to become tasks. Without a trace, a call costs one more load and branch.
 #pragma once
 
 #include "api/context.hpp"
@@ -60,16 +59,16 @@ private:
 
 /// A call that only queries, as MPI_Test does. Programs make it so often that only long calls are
 /// recorded.
-class traced_look {
+class traced_test {
 public:
-    explicit traced_look(unsigned number) noexcept : named_(number) {
+    explicit traced_test(unsigned number) noexcept : named_(number) {
         if (detail::tracer::current() == nullptr) return;
         number_ = number;
         begin_ns_ = detail::now_ns();
     }
-    traced_look(const traced_look&) = delete;
-    traced_look& operator=(const traced_look&) = delete;
-    ~traced_look() {
+    traced_test(const traced_test&) = delete;
+    traced_test& operator=(const traced_test&) = delete;
+    ~traced_test() {
         if (begin_ns_ != 0) [[unlikely]]
             end();
     }
@@ -82,8 +81,8 @@ private:
     std::uint64_t begin_ns_ = 0;
 };
 
-/// A blocking call that is first tried without a task. If it ends there, the trace has it as a task
-/// all the same, since the call of the other rank may be a task.
+/// A blocking call that is first tried without a task. If it ends there, the trace records it as a
+/// task too, since the call of the other rank may be a task.
 class traced_passing {
 public:
     explicit traced_passing(const commtask_op& op) noexcept : op_(op) {
@@ -91,7 +90,7 @@ public:
             begin();
     }
 
-    /// The status to give to MPI: the source may be known only from it.
+    /// The status argument for MPI: the source may be known only from it.
     [[nodiscard]] MPI_Status* status_for(MPI_Status* programs) noexcept {
         return traced_ != nullptr && programs == MPI_STATUS_IGNORE ? &own_ : programs;
     }

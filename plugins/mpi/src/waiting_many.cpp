@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays of requests. MPI's functions get all native requests of an array in one piece, so that MPI
+// Arrays of requests. MPI's functions get all native requests of an array together, so that MPI
 // fills statuses, calls handlers and decides the results for inactive and null requests. An array
-// without tasks goes to MPI as it is.
+// without tasks goes to MPI unchanged.
 #include "own.hpp"
 #include "polled.hpp"
 #include "requests.hpp"
@@ -50,10 +50,10 @@ private:
 class outcome_of_many {
 public:
     /// The first error counts; no handler has been called.
-    void add(int error, const error_home& home) noexcept {
+    void add(int error, const error_owner& owner) noexcept {
         if (error == MPI_SUCCESS || has_error()) return;
         code_ = MPI_ERR_IN_STATUS;
-        home_ = home;
+        home_ = owner;
     }
     /// @param code  the result of MPI's function for the native requests
     void add_of_natives(int code) noexcept {
@@ -66,7 +66,7 @@ public:
 
 private:
     int code_ = MPI_SUCCESS;
-    error_home home_{};
+    error_owner home_{};
 };
 
 /// Completes all requests of an array: the tasks have ended, and MPI has completed the native
@@ -88,11 +88,11 @@ private:
     all.return_natives();
     for (int i = 0; i < all.count(); ++i) {
         if (all.at(i).task != COMMTASK_NULL) {
-            error_home home;
-            const int error = all.collect(i, statuses.at(i), home);
+            error_owner owner;
+            const int error = all.collect(i, statuses.at(i), owner);
             was_task[static_cast<std::size_t>(i)] = true;
             errors[static_cast<std::size_t>(i)] = error;
-            outcome.add(error, home);
+            outcome.add(error, owner);
         } else if (!is_native[static_cast<std::size_t>(i)]) {
             copy_but_error(current.empty_status, statuses.at(i));
         }
@@ -133,7 +133,7 @@ private:
     int refusal = MPI_SUCCESS; // a handle is invalid
     bool has_failed = false;
     const auto is_over = [&](int index) {
-        const detail::errors_come_back scope;
+        const detail::errors_return scope;
         int n_ended = 0;
         int which = 0;
         MPI_Status status = statuses.copy_of(index);
@@ -167,15 +167,15 @@ private:
     return MPI_ERR_IN_STATUS;
 }
 
-/// How far look_once() must go through an array.
-enum class until : std::uint8_t { all_looked_at, one_is_open, one_has_ended };
+/// How far poll_once() must search an array.
+enum class until : std::uint8_t { all_polled, one_is_open, one_has_ended };
 
-/// For look_once(): the tasks of an array that have not ended.
+/// For poll_once(): the tasks of an array that have not ended.
 [[nodiscard]] auto tasks_of(const batch& all, until end) {
-    return [&all, end](auto&& look) {
+    return [&all, end](auto&& poll) {
         for (int i = 0; i < all.count(); ++i) {
             if (all.at(i).task == COMMTASK_NULL || has_ended(all.at(i).task)) continue;
-            const bool is_ended_now = look(*all.at(i).task);
+            const bool is_ended_now = poll(*all.at(i).task);
             if (end == (is_ended_now ? until::one_has_ended : until::one_is_open)) return;
         }
     };
@@ -226,16 +226,17 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (are_tasks(count, requests) && wait_for_handles(count, requests, status_array{statuses})) return MPI_SUCCESS;
     batch all{count, requests};
     if (!all.has_tasks()) {
-        if (passes_through()) {
+        if (goes_to_mpi()) {
             const polled::among completed{count, requests};
             return commtask_real_MPI_Waitall(count, requests, statuses);
         }
         const int code = wait_for_natives(count, requests, status_array{statuses});
-        return code == MPI_SUCCESS ? code : raise(error_home{}, code);
+        return code == MPI_SUCCESS ? code : raise(error_owner{}, code);
     }
     std::vector<MPI_Status> statuses_of_natives = statuses_for_natives(all, status_array{statuses});
     int code = MPI_SUCCESS;
-    if (all.has_natives()) { // first, since only MPI knows them; the lanes make progress meanwhile
+    // first, since only MPI knows them; the lanes make progress at the same time
+    if (all.has_natives()) {
         code = wait_for_natives(static_cast<int>(all.natives().size()), all.natives().data(),
                                 status_array{statuses_of_natives.data()});
     }
@@ -246,9 +247,9 @@ int own_MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
 namespace {
 
 /// Advances the native requests and completes none.
-/// @param failed  the index of a request that has failed and is null now; else count()
+/// @param failed  the index of a request that has failed and is null now; otherwise count()
 /// @return whether all polled requests are complete
-[[nodiscard]] bool look_at_natives(batch& all, const polled::among& which, MPI_Status& status, int& failed) {
+[[nodiscard]] bool test_natives(batch& all, const polled::among& which, MPI_Status& status, int& failed) {
     std::vector<MPI_Request>& natives = all.natives();
     failed = all.count();
     bool are_over = true;
@@ -269,7 +270,7 @@ namespace {
     all.return_natives();
     copy_but_error(how, statuses.at(failed));
     for (int i = 0; i < all.count(); ++i) statuses.set_error(i, i == failed ? how.MPI_ERROR : MPI_ERR_PENDING);
-    return raise(error_home{}, MPI_ERR_IN_STATUS);
+    return raise(error_owner{}, MPI_ERR_IN_STATUS);
 }
 
 } // namespace
@@ -283,7 +284,7 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
         const polled::among completed{count, requests};
         return inside<progress_section>([&] { return commtask_real_MPI_Testall(count, requests, flag, statuses); });
     }
-    look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::one_is_open));
+    poll_once([&] { return all.have_all_ended(); }, tasks_of(all, until::one_is_open));
     *flag = all.have_all_ended() ? 1 : 0;
     std::vector<MPI_Status> statuses_of_natives = statuses_for_natives(all, status_array{statuses});
     int code = MPI_SUCCESS;
@@ -294,10 +295,10 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
         // advances.
         MPI_Status how = current.empty_status;
         int failed = 0;
-        if (!look_at_natives(all, which, how, failed)) *flag = 0;
+        if (!test_natives(all, which, how, failed)) *flag = 0;
         if (failed < count) return one_has_failed(all, failed, how, status_array{statuses});
         if (*flag != 0) {
-            const detail::errors_come_back scope; // one handler call reports all errors
+            const detail::errors_return scope; // one handler call reports all errors
             code = scope.code_of(commtask_real_MPI_Testall(static_cast<int>(all.natives().size()), all.natives().data(),
                                                            flag, statuses_of_natives.data()));
         }
@@ -309,13 +310,13 @@ int own_MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* sta
 namespace {
 
 /// One poll of an array with tasks, for MPI_Waitany and MPI_Testany.
-/// @return whether a request was found: `index` and `code` say which and how
-[[nodiscard]] bool look_for_any(batch& all, int* index, MPI_Status* status, int& code, error_home& home,
-                                bool& must_raise) {
+/// @return whether a request was found; `index` and `code` have its index and result
+[[nodiscard]] bool find_ended(batch& all, int* index, MPI_Status* status, int& code, error_owner& owner,
+                              bool& must_raise) {
     const int ended = all.first_ended();
     if (ended < all.count()) {
         *index = ended;
-        code = all.collect(ended, status, home);
+        code = all.collect(ended, status, owner);
         must_raise = code != MPI_SUCCESS;
         return true;
     }
@@ -347,7 +348,7 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
     batch all{count, requests};
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        if (passes_through()) return commtask_real_MPI_Waitany(count, requests, index, status);
+        if (goes_to_mpi()) return commtask_real_MPI_Waitany(count, requests, index, status);
         int code = MPI_SUCCESS;
         poll_until([&] {
             int has_come = 0;
@@ -360,14 +361,14 @@ int own_MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* st
     }
     int code = MPI_SUCCESS;
     bool must_raise = false;
-    error_home home;
+    error_owner owner;
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
-        static_cast<void>(look_for_any(all, index, status, code, home, must_raise));
+        static_cast<void>(find_ended(all, index, status, code, owner, must_raise));
     } else {
-        poll_until([&] { return look_for_any(all, index, status, code, home, must_raise); });
+        poll_until([&] { return find_ended(all, index, status, code, owner, must_raise); });
     }
-    return must_raise ? raise(home, code) : code;
+    return must_raise ? raise(owner, code) : code;
 }
 
 int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
@@ -381,13 +382,13 @@ int own_MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI
         return inside<progress_section>(
             [&] { return commtask_real_MPI_Testany(count, requests, index, flag, status); });
     }
-    look_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
+    poll_once([&] { return all.first_ended() < all.count(); }, tasks_of(all, until::one_has_ended));
     int code = MPI_SUCCESS;
     bool must_raise = false;
-    error_home home;
-    *flag = look_for_any(all, index, status, code, home, must_raise) ? 1 : 0;
+    error_owner owner;
+    *flag = find_ended(all, index, status, code, owner, must_raise) ? 1 : 0;
     if (*flag == 0) *index = MPI_UNDEFINED;
-    return must_raise ? raise(home, code) : code;
+    return must_raise ? raise(owner, code) : code;
 }
 
 namespace {
@@ -405,9 +406,9 @@ namespace {
     };
     for (int i = 0; i < all.count(); ++i) {
         if (all.at(i).task == COMMTASK_NULL || !has_ended(all.at(i).task)) continue;
-        error_home home;
-        const int error = all.collect(i, statuses.at(*n_ended), home);
-        outcome.add(error, home);
+        error_owner owner;
+        const int error = all.collect(i, statuses.at(*n_ended), owner);
+        outcome.add(error, owner);
         add(i, error);
     }
     if (all.has_natives()) {
@@ -420,7 +421,7 @@ namespace {
         }
         int n_of_them = 0;
         const int code = inside<progress_section>([&] {
-            const detail::errors_come_back scope; // one handler call reports all errors
+            const detail::errors_return scope; // one handler call reports all errors
             return scope.code_of(commtask_real_MPI_Testsome(n_natives, all.natives().data(), &n_of_them, ended.data(),
                                                             their_statuses.data()));
         });
@@ -448,7 +449,7 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     int code = MPI_SUCCESS;
     if (!all.has_tasks()) {
         const polled::among completed{count, requests};
-        if (passes_through()) return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses);
+        if (goes_to_mpi()) return commtask_real_MPI_Waitsome(count, requests, n_ended, indices, statuses);
         poll_until([&] {
             code = commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses);
             return code != MPI_SUCCESS || *n_ended != 0;
@@ -457,11 +458,11 @@ int own_MPI_Waitsome(int count, MPI_Request* requests, int* n_ended, int* indice
     }
     if (!all.has_natives()) {
         wait_for_tasks([&] { return all.first_ended() < all.count(); });
-        look_once([&] { return all.have_all_ended(); },
-                  tasks_of(all, until::all_looked_at)); // requests that ended with it
+        poll_once([&] { return all.have_all_ended(); },
+                  tasks_of(all, until::all_polled)); // finds requests that ended with the first
         return collect_some(all, n_ended, indices, statuses);
     }
-    look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));
+    poll_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_polled));
     poll_until([&] {
         code = collect_some(all, n_ended, indices, statuses);
         return code != MPI_SUCCESS || *n_ended > 0;
@@ -480,7 +481,7 @@ int own_MPI_Testsome(int count, MPI_Request* requests, int* n_ended, int* indice
         return inside<progress_section>(
             [&] { return commtask_real_MPI_Testsome(count, requests, n_ended, indices, statuses); });
     }
-    look_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_looked_at));
+    poll_once([&] { return all.have_all_ended(); }, tasks_of(all, until::all_polled));
     return collect_some(all, n_ended, indices, statuses);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One request: wait, test, query, cancel, free. Native requests are tested repeatedly instead of
-// waited for, so that another thread can complete a generalized request meanwhile.
+// waited for, so that another thread can complete a generalized request concurrently.
 #include "core/operation_traits.hpp"
 #include "own.hpp"
 #include "polled.hpp"
@@ -12,8 +12,8 @@
 namespace commtask::interposer {
 namespace {
 
-void look_at_one(commtask_t asked) {
-    look_once([&] { return has_ended(asked); }, [&](auto&& look) { look(*asked); });
+void poll_task(commtask_t asked) {
+    poll_once([&] { return has_ended(asked); }, [&](auto&& poll) { poll(*asked); });
 }
 
 } // namespace
@@ -26,7 +26,7 @@ int own_MPI_Wait(MPI_Request* request, MPI_Status* status) {
         return finish_one(of.task, status);
     }
     const polled::among completed{1, request};
-    if (passes_through() || request == nullptr) return commtask_real_MPI_Wait(request, status);
+    if (goes_to_mpi() || request == nullptr) return commtask_real_MPI_Wait(request, status);
     if (*request == MPI_REQUEST_NULL) {
         copy_but_error(current.empty_status, status);
         return MPI_SUCCESS;
@@ -44,10 +44,10 @@ int own_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     const tracked_request of = request == nullptr ? tracked_request{} : tracked(*request);
     if (of.task == COMMTASK_NULL || flag == nullptr) {
         const polled::among completed{1, request};
-        if (passes_through()) return commtask_real_MPI_Test(request, flag, status);
+        if (goes_to_mpi()) return commtask_real_MPI_Test(request, flag, status);
         return inside<progress_section>([&] { return commtask_real_MPI_Test(request, flag, status); });
     }
-    look_at_one(of.task);
+    poll_task(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     let_go(of, *request);
@@ -59,12 +59,12 @@ int own_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
     if (of.task == COMMTASK_NULL || flag == nullptr) {
         return inside<progress_section>([&] { return commtask_real_MPI_Request_get_status(request, flag, status); });
     }
-    look_at_one(of.task);
+    poll_task(of.task);
     *flag = has_ended(of.task) ? 1 : 0;
     if (*flag == 0) return MPI_SUCCESS;
     write_status(*of.task, status);
     const int error = error_of(*of.task);
-    return error == MPI_SUCCESS ? MPI_SUCCESS : raise(home_of_one_of_several(*of.task), error);
+    return error == MPI_SUCCESS ? MPI_SUCCESS : raise(owner_of_one_of_several(*of.task), error);
 }
 
 int own_MPI_Cancel(MPI_Request* request) {
@@ -76,9 +76,8 @@ int own_MPI_Cancel(MPI_Request* request) {
         if (of.task != COMMTASK_NULL && has_ended(of.task)) return MPI_SUCCESS;
         return commtask_real_MPI_Cancel(request);
     }
-    // MPI's guarantee is about an operation that it has: an operation that is posted and not issued
-    // is issued first.
-    const progress_section issue_what_was_posted;
+    // MPI's guarantee is about started operations, so a posted operation is issued first.
+    const progress_section issues_posted;
     commtask_cancel(of.task);
     if (has_lock(active_lanes())) of.task->queue->served_by->engine.accept_and_start();
     return MPI_SUCCESS;
@@ -106,7 +105,7 @@ int own_MPI_Request_free(MPI_Request* request) {
 #if MPI_VERSION >= 4
 int own_MPI_Parrived(MPI_Request request, int partition, int* flag) {
     const tracked_request of = tracked(request);
-    if (of.task != COMMTASK_NULL) look_at_one(of.task);
+    if (of.task != COMMTASK_NULL) poll_task(of.task);
     const progress_section section; // in this section the task does not end
     if (of.task == COMMTASK_NULL || !has_ended(of.task) || flag == nullptr) {
         return commtask_real_MPI_Parrived(request, partition, flag);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program has few windows, so they are kept in a list that is searched from the front. The list's
-// mutex is not held during calls of MPI. Operations on a window go directly to MPI if the window is
-// not in the list, for example because a callback created it.
+// A program has few windows, so they are kept in a list that is searched linearly. The list's mutex
+// is not locked during MPI calls. Operations on a window go directly to MPI if the window is not in
+// the list, for example because a callback created it.
 #include "windows.hpp"
 
 #include "core/operation_traits.hpp"
@@ -16,7 +16,7 @@
 namespace commtask::interposer::windows {
 namespace {
 
-/// In the list of locked ranks: all ranks.
+/// Entry in the list of locked ranks that means all ranks.
 constexpr int every_rank = -1;
 
 struct window {
@@ -28,28 +28,28 @@ struct window {
 
 std::mutex mutex;
 
-/// The caller holds the mutex.
+/// The caller has locked the mutex.
 [[nodiscard]] std::vector<window>& all() {
     // Never destroyed: calls may come during exit.
     static auto* const made = new std::vector<window>;
     return *made;
 }
 
-/// The caller holds the mutex.
+/// The caller has locked the mutex.
 /// @return null if the window is not in the list
 [[nodiscard]] window* find(MPI_Win handle) {
     const auto found = std::ranges::find(all(), handle, &window::handle);
     return found == all().end() ? nullptr : &*found;
 }
 
-/// From now on, other processes need this one's progress, or need it no longer.
+/// From here on, other processes need this one's progress, or need it no longer.
 void attend(const window& which, int change) {
     if (which.n_ranks < 2) return;
     if (detail::lane_set* const lanes = active_lanes()) (*lanes)[0].count_windows(change);
 }
 
 [[nodiscard]] int count_ranks(MPI_Win handle) {
-    const detail::errors_come_back scope;
+    const detail::errors_return scope;
     const progress_section section;
     MPI_Group group = MPI_GROUP_NULL;
     int n_ranks = 0;
@@ -59,7 +59,7 @@ void attend(const window& which, int change) {
     return n_ranks;
 }
 
-/// Whether MPI itself defines the reduction; windows do not accept the program's own.
+/// Whether the reduction is predefined; windows do not accept the program's own.
 [[nodiscard]] bool is_predefined(MPI_Op reduction) {
     const std::array predefined{MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_LAND,   MPI_LOR,
                                 MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
@@ -99,20 +99,20 @@ bool remove(MPI_Win freed) {
     return true;
 }
 
-void note_lock(MPI_Win handle, int rank) {
+void record_lock(MPI_Win handle, int rank) {
     const std::lock_guard guard{mutex};
     if (window* const found = find(handle)) found->locked.push_back(rank);
 }
 
-void note_unlock(MPI_Win handle, int rank) {
+void record_unlock(MPI_Win handle, int rank) {
     const std::lock_guard guard{mutex};
     if (window* const found = find(handle)) std::erase(found->locked, rank);
 }
 
-void note_lock_all(MPI_Win handle) { note_lock(handle, every_rank); }
-void note_unlock_all(MPI_Win handle) { note_unlock(handle, every_rank); }
+void record_lock_all(MPI_Win handle) { record_lock(handle, every_rank); }
+void record_unlock_all(MPI_Win handle) { record_unlock(handle, every_rank); }
 
-void note_handler(MPI_Win handle, MPI_Errhandler handler) {
+void record_handler(MPI_Win handle, MPI_Errhandler handler) {
     const std::lock_guard guard{mutex};
     window* const found = find(handle);
     if (found != nullptr) {
@@ -130,8 +130,8 @@ bool is_good(const commtask_op& op) {
         const std::lock_guard guard{mutex};
         const window* const found = find(detail::window_of(op));
         if (found == nullptr || found->has_programs_handler) return false;
-        // For MPI_PROC_NULL, the first test must find the request complete, and MPI's own request
-        // is.
+        // For MPI_PROC_NULL, the first test must find the request complete, as with MPI's own
+        // request.
         if (op.peer < 0 || op.peer >= found->n_ranks) return false;
         const bool is_locked =
             std::ranges::any_of(found->locked, [&op](int rank) { return rank == every_rank || rank == op.peer; });

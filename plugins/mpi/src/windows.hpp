@@ -2,9 +2,10 @@
 //
 // The program's windows. Accesses of other ranks to a window may need progress of this rank while
 // its threads compute: the worker makes progress for them from the creation of a window until it is
-// freed. A request-based operation becomes a task only if MPI is sure to accept it: in a passive
-// epoch, to a rank of the window, and with errors that reach no function of the program, which the
-// worker would run. All other calls go directly to MPI on the calling thread.
+// freed. A request-based operation becomes a task only if MPI is certain to accept it: in a
+// passive-target epoch, and to a rank of the window. The window's error handler must not be a
+// function of the program, since the worker would run it. All other calls go directly to MPI on the
+// calling thread.
 #pragma once
 
 #include "post.hpp"
@@ -19,17 +20,17 @@ namespace windows {
 void add(MPI_Win made);
 /// @return whether the window was in the list
 bool remove(MPI_Win freed);
-/// The program has opened or ended a passive epoch for a rank.
-void note_lock(MPI_Win window, int rank);
-void note_unlock(MPI_Win window, int rank);
+/// Called when the program has opened or ended a passive-target epoch for a rank.
+void record_lock(MPI_Win window, int rank);
+void record_unlock(MPI_Win window, int rank);
 /// For all ranks.
-void note_lock_all(MPI_Win window);
-void note_unlock_all(MPI_Win window);
-void note_handler(MPI_Win window, MPI_Errhandler handler);
+void record_lock_all(MPI_Win window);
+void record_unlock_all(MPI_Win window);
+void record_handler(MPI_Win window, MPI_Errhandler handler);
 
 /// Whether the window is in the list.
 [[nodiscard]] bool is_known(MPI_Win window);
-/// Whether MPI is sure to accept this operation.
+/// Whether MPI is certain to accept this operation.
 [[nodiscard]] bool is_good(const commtask_op& op);
 
 } // namespace windows

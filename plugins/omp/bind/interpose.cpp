@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcommtask-omp-bind: stands in front of libomp and forwards the creation of tasks to
+// libcommtask-omp-bind: precedes libomp in symbol lookup and forwards the creation of tasks to
 // libcommtask-omp. It is a separate library, so that only programs that link or preload it have
 // bound tasks. It has no symbol versions: programs look up these functions by libomp's version, and
 // a library without versions matches every version.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells the OMPT tool what kind of task this thread creates next: to libomp a task of the user
-// looks like a helper task of this library. Before the tool receives task events, this costs a load
-// and a branch.
+// Tells the OMPT tool what kind of task this thread creates next: libomp's events do not
+// distinguish a user's task from a helper task of this library. Before the tool receives task
+// events, this costs a load and a branch.
 #pragma once
 
 #include "errors.hpp"
@@ -20,13 +20,13 @@ inline constinit std::atomic<bool> is_there{false}; ///< The tool receives task 
 /// The tool of this library is active, without a trace and without another tool.
 inline constinit std::atomic<bool> is_records_only{false};
 inline thread_local constinit unsigned announced = a_users_task;
-inline thread_local constinit posted_operation announced_operation; ///< The operation of an announced
-                                                                    ///< communication task.
+/// The operation of an announced communication task.
+inline thread_local constinit posted_operation announced_operation;
 
 /// Announces the next task that this thread creates through kmp.hpp: a communication task, or,
 /// without an operation, a helper task.
 inline void announce(posted_operation posted) noexcept {
-    // Relaxed: orders nothing; a task created while the tool begins to receive events may be taken
+    // relaxed: orders nothing. A task created while the tool begins to receive events may be taken
     // for the user's.
     if (is_there.load(std::memory_order_relaxed)) {
         announced = posted.operation != nullptr ? posted.operation->kind : 0;
@@ -39,12 +39,12 @@ void begin_check_now() noexcept;
 inline constinit std::atomic<bool> waits_are_begun{false};
 inline constinit std::atomic<bool> check_is_begun{false};
 
-/// Called before a communication task is created. Where workers share their cores, waiting threads
-/// make progress from now on. If the parent is an explicit task, libomp may not wait for the new
-/// task, and the check for that is on from now on.
+/// Called before a communication task is created. With shared workers, waiting threads make
+/// progress from here on. If the parent is an explicit task, libomp may not wait for the new task,
+/// and the check for that is on from here on.
 /// @param in_a_task  the parent is an explicit task
-inline void begin_to_hear(bool in_a_task) noexcept {
-    // Relaxed: the functions test again.
+inline void begin_events(bool in_a_task) noexcept {
+    // relaxed: the functions test again.
     if (!waits_are_begun.load(std::memory_order_relaxed) && commtask_is_worker_shared() != 0) {
         begin_waits_now();
     }
@@ -53,7 +53,7 @@ inline void begin_to_hear(bool in_a_task) noexcept {
     }
 }
 
-/// Mutexes are watched from now on, for holds_mutex().
+/// From here on mutexes are tracked, for has_mutex().
 /// @return false: another tool is active
 bool begin_mutexes() noexcept;
 

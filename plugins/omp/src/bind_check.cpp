@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests whether operations can be bound to tasks of this process: libcommtask-omp-bind must be
-// loaded, stand in front of the OpenMP runtime, and the runtime must be one on which this was
-// tested. The dynamic linker decides which functions a program calls.
+// loaded before the OpenMP runtime, and the runtime must be a tested one. The dynamic linker
+// decides which functions a program calls.
 #include "binding.hpp"
 #include "bound_task.hpp"
 #include "errors.hpp"
@@ -24,12 +24,12 @@ Dl_info object_of(const void* address) noexcept {
     return info;
 }
 
-/// A function of libomp since LLVM 19, the first release whose teams of one thread support
+/// A function of libomp since LLVM 19, the first release in which teams of one thread support
 /// detachable tasks, and of Intel's runtime since 2025.0. Intel's 2024.2 has other functions of
 /// LLVM 19, but its barriers do not wait for a bound task in such a team.
 constexpr const char* witness_of_release = "__kmpc_dispatch_deinit";
 
-std::string look() {
+std::string find_objection() {
     if (!runtime_objection().empty()) {
         return runtime_objection();
     }
@@ -40,8 +40,8 @@ std::string look() {
     }
     const Dl_info reached = object_of(dlsym(RTLD_DEFAULT, "__kmpc_omp_task_alloc"));
     if (reached.dli_fbase != object_of(inside_of_binder).dli_fbase) {
-        return std::string("libcommtask-omp-bind stands behind ") + reached.dli_fname +
-               ", so that no task comes to it: name it first on the line that links the program, or run with "
+        return std::string("libcommtask-omp-bind comes after ") + reached.dli_fname +
+               " in symbol lookup, so it sees no task: put it first on the link line of the program, or run with "
                "LD_PRELOAD=libcommtask-omp-bind.so";
     }
     if (dlsym(RTLD_DEFAULT, witness_of_release) == nullptr) {
@@ -56,7 +56,7 @@ std::string look() {
 } // namespace
 
 const std::string& binding_objection() noexcept {
-    static const auto* const objection = new std::string(look());
+    static const auto* const objection = new std::string(find_objection());
     return *objection;
 }
 

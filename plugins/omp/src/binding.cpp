@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every task of the user is made detachable and runs through a trampoline, which knows the current
-// task. libomp completes a detachable task without an event as any other task, and can give it an
-// event as late as in its body: then the task's completion waits for that event. A task that starts
-// no operation pays for a few stores at its creation and when it runs. See docs/adr/0014.
+// task. libomp completes a detachable task without an event like any other task, and can give it an
+// event as late as in its body; the task's completion then waits for that event. A task that starts
+// no operation costs a few stores at its creation and when it runs. See docs/adr/0014.
 #include "binding.hpp"
 
 #include "announce.hpp"
@@ -23,16 +23,16 @@ namespace {
 constinit std::atomic<bool> are_all_untied{false};
 commtask_omp_entries runtime{}; // written once, while libcommtask-omp-bind is loaded
 
-// initial-exec: its address needs no call, twice in every task.
+// initial-exec: access needs no call; it is accessed twice in every task.
 __attribute__((tls_model("initial-exec"))) thread_local constinit running_task* innermost = nullptr;
 
 constexpr std::size_t round_up(std::size_t size_bytes) noexcept {
     return (size_bytes + alignof(task_binding) - 1) / alignof(task_binding) * alignof(task_binding);
 }
 
-/// libomp places a task's shared data right behind the task, so the end of the task is known even
-/// if its size is not.
-task_binding& held_of(const kmp_task* task) noexcept {
+/// libomp stores a task's shared data right after the task, so the end of the task is known even if
+/// its size is not.
+task_binding& binding_of(const kmp_task* task) noexcept {
     return *std::launder(reinterpret_cast<task_binding*>(task->shareds) - 1);
 }
 
@@ -45,29 +45,29 @@ task_binding& held_of(const kmp_task* task) noexcept {
 #endif
 
 #ifdef COMMTASK_UNDER_TSAN
-/// libomp tells a race checker neither the order between the thread that completes a task and the
-/// task's dependents, nor which thread reuses the task's memory.
+/// libomp does not report two facts to a race checker: the order between the thread that completes
+/// a task and the task's dependents, and which thread reuses the task's memory.
 std::atomic<unsigned> n_completed{0};
-void tell_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
-void hear_completed() noexcept { (void)n_completed.load(std::memory_order_acquire); }
+void release_completed() noexcept { n_completed.fetch_add(1, std::memory_order_release); }
+void acquire_completed() noexcept { (void)n_completed.load(std::memory_order_acquire); }
 #else
-void tell_completed() noexcept {}
-void hear_completed() noexcept {}
+void release_completed() noexcept {}
+void acquire_completed() noexcept {}
 #endif
 
 std::int32_t run_bound(std::int32_t thread, void* argument) {
-    hear_completed();
+    acquire_completed();
     auto* const task = static_cast<kmp_task*>(argument);
-    task_binding& held = held_of(task);
-    running_task self{task, &held, innermost, omp_get_level(), false};
+    task_binding& binding = binding_of(task);
+    running_task self{task, &binding, innermost, omp_get_level(), false};
     innermost = &self;
-    const std::int32_t code = held.routine(thread, task);
+    const std::int32_t code = binding.routine(thread, task);
     innermost = self.outer;
-    // A part of an untied task may run on another thread while the part before it returns: the last
-    // part ends the body. Relaxed: only parts of the body, which follow each other, make it other
-    // than 0.
-    if (!self.continues && held.n_open.load(std::memory_order_relaxed) != 0) {
-        held.end_body();
+    // A part of an untied task may run on another thread while the previous part returns: the last
+    // part ends the body. relaxed: only parts of the body, which follow each other, set it to a
+    // nonzero value.
+    if (!self.continues && binding.n_open.load(std::memory_order_relaxed) != 0) {
+        binding.end_body();
     }
     return code;
 }
@@ -81,23 +81,23 @@ std::int32_t bound_task(kmp_ident* where, std::int32_t thread, kmp_task* task) {
 
 bool is_bound(const kmp_task* task) noexcept { return task->routine == &run_bound; }
 
-// With a false if clause, the compiled code calls the body itself between these two functions.
+// With a false if clause, the compiled code itself calls the body between these two functions.
 void bound_begin_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
     if (is_bound(task)) {
-        task_binding& held = held_of(task);
-        held.end = task_end::waits_if0;
-        held.undeferred = {task, &held, innermost, omp_get_level(), false};
-        innermost = &held.undeferred;
+        task_binding& binding = binding_of(task);
+        binding.end = task_end::waits_if0;
+        binding.undeferred = {task, &binding, innermost, omp_get_level(), false};
+        innermost = &binding.undeferred;
     }
     runtime.begin_if0(where, thread, task);
 }
 
 void bound_complete_if0(kmp_ident* where, std::int32_t thread, kmp_task* task) {
     if (is_bound(task)) {
-        task_binding& held = held_of(task);
-        innermost = held.undeferred.outer;
-        if (held.n_open.load(std::memory_order_relaxed) != 0) { // as in run_bound()
-            held.end_body();
+        task_binding& binding = binding_of(task);
+        innermost = binding.undeferred.outer;
+        if (binding.n_open.load(std::memory_order_relaxed) != 0) { // as in run_bound()
+            binding.end_body();
         }
     }
     runtime.complete_if0(where, thread, task);
@@ -119,7 +119,7 @@ running_task* innermost_task() noexcept { return innermost; }
 const commtask_omp_entries& entries_of_runtime() noexcept { return runtime; }
 
 void complete(omp_event_handle_t event) noexcept {
-    tell_completed();
+    release_completed();
     omp_fulfill_event(event);
 }
 
@@ -129,40 +129,40 @@ kmp_task* bound_task_alloc(kmp_ident* where, std::int32_t thread, std::int32_t f
         return runtime.task_alloc(where, thread, flags, size_bytes, shareds_bytes, routine);
     }
     std::int32_t made_with = flags | kmp_is_detachable;
-    task_end end = (flags & kmp_is_detachable) != 0 ? task_end::waits_event : task_end::is_put_off;
-    // Relaxed: a flag that orders nothing.
+    task_end end = (flags & kmp_is_detachable) != 0 ? task_end::waits_event : task_end::is_delayed;
+    // relaxed: a flag that orders nothing.
     if (innermost != nullptr || are_all_untied.load(std::memory_order_relaxed)) {
         if (innermost != nullptr && omp_get_num_threads() == 1 && omp_in_explicit_task() != 0) {
             // In a team of one thread libomp would count such a task twice for its parent,
             // decrement the count once, and never free the parent.
             made_with = flags;
-            end = end == task_end::is_put_off ? task_end::waits_serial : end;
+            end = end == task_end::is_delayed ? task_end::waits_serial : end;
         } else {
-            // Tied tasks whose completion comes from another thread deadlock where their creators
-            // wait for them (docs/adr/0014).
+            // Tied tasks that another thread completes can deadlock if their creators wait for them
+            // (docs/adr/0014).
             made_with &= ~kmp_is_tied;
         }
     }
     const std::size_t begin = round_up(size_bytes);
     kmp_task* const task = runtime.task_alloc(where, thread, made_with, begin + sizeof(task_binding),
                                               std::max<std::size_t>(shareds_bytes, 1), &run_bound);
-    hear_completed();
-    auto* const held = ::new (reinterpret_cast<std::byte*>(task) + begin) task_binding;
-    held->routine = routine;
-    held->flags = flags;
-    held->size_bytes = size_bytes;
-    held->shareds_bytes = shareds_bytes;
-    held->end = end;
+    acquire_completed();
+    auto* const binding = ::new (reinterpret_cast<std::byte*>(task) + begin) task_binding;
+    binding->routine = routine;
+    binding->flags = flags;
+    binding->size_bytes = size_bytes;
+    binding->shareds_bytes = shareds_bytes;
+    binding->end = end;
     return task;
 }
 
 kmp_task* copy_of_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* from) {
-    const task_binding& held = held_of(from);
+    const task_binding& binding = binding_of(from);
     kmp_task* const copy =
-        bound_task_alloc(where, thread, held.flags, held.size_bytes, held.shareds_bytes, held.routine);
+        bound_task_alloc(where, thread, binding.flags, binding.size_bytes, binding.shareds_bytes, binding.routine);
     void* const shareds = copy->shareds;
-    std::memcpy(shareds, from->shareds, held.shareds_bytes);
-    std::memcpy(static_cast<void*>(copy), from, held.size_bytes);
+    std::memcpy(shareds, from->shareds, binding.shareds_bytes);
+    std::memcpy(static_cast<void*>(copy), from, binding.size_bytes);
     copy->shareds = shareds;
     return copy;
 }
@@ -174,7 +174,7 @@ void discard_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* task) {
 
 void make_undeferred(kmp_task* task) noexcept {
     if (is_bound(task)) {
-        held_of(task).end = task_end::waits_if0;
+        binding_of(task).end = task_end::waits_if0;
     }
 }
 
@@ -185,4 +185,4 @@ void commtask_omp_untie_(void) noexcept {
     (void)commtask::omp::tool::begin_mutexes();
 }
 
-int commtask_omp_binds_mutex_(void) noexcept { return commtask::omp::holds_mutex() ? 1 : 0; }
+int commtask_omp_binds_mutex_(void) noexcept { return commtask::omp::has_mutex() ? 1 : 0; }

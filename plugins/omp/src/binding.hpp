@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The entry points of the OpenMP runtime that libcommtask-omp-bind interposes, and the runtime's
-// own. libcommtask-omp-bind stands in front of libomp and forwards the calls here; programs without
-// it never call these functions.
+// own. libcommtask-omp-bind precedes libomp in symbol lookup and forwards the calls here; programs
+// without it never call these functions.
 #pragma once
 
 #include "gomp.hpp"
@@ -25,7 +25,7 @@ using kmp_taskloop_5_entry = void(kmp_ident* where, int thread, kmp_task* task, 
 }
 } // namespace commtask::omp
 
-/// The interposed functions. One table has the runtime's functions, and one this library's.
+/// The interposed functions: one table has the runtime's functions, another one this library's.
 struct commtask_omp_entries {
     decltype(&commtask::omp::__kmpc_omp_task_alloc) task_alloc;
     std::int32_t (*task)(commtask::omp::kmp_ident* where, std::int32_t thread, commtask::omp::kmp_task* task);
@@ -54,7 +54,7 @@ void set_entries_of_runtime(const commtask_omp_entries& found) noexcept;
 /// Makes a task with the data of another task that has not run.
 [[nodiscard]] kmp_task* copy_of_bound_task(kmp_ident* where, std::int32_t thread, kmp_task* from);
 
-/// The creator of the task waits for the operations that the task starts.
+/// Makes the task undeferred: its body waits for the operations that it starts.
 void make_undeferred(kmp_task* task) noexcept;
 
 /// Replace __kmpc_taskloop and __kmpc_taskloop_5.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations started in the body of a task, whose completion waits for them. In a body that is not
-// a bound task's, the calling thread waits itself, or the call is refused; this file and
-// bound_task.hpp decide which, and docs/bind.md documents the rules.
+// Operations started in the body of a task, whose completion waits for them. Outside the body of a
+// bound task, the calling thread itself waits, or the call is refused. This file and bound_task.hpp
+// decide which; docs/bind.md documents the rules.
 #include "bound_task.hpp"
 #include "announce.hpp"
 #include "bridge.hpp"
@@ -23,63 +23,64 @@
 namespace commtask::omp {
 namespace {
 
-void begin_to_hold(const running_task& self) noexcept {
-    task_binding& held = *self.held;
-    if (held.end == task_end::is_put_off && omp_in_final() != 0) {
-        held.end = task_end::waits_final;
+void begin_binding(const running_task& self) noexcept {
+    task_binding& binding = *self.binding;
+    if (binding.end == task_end::is_delayed && omp_in_final() != 0) {
+        binding.end = task_end::waits_final;
     }
-    if (held.end == task_end::is_put_off) {
-        held.event = static_cast<omp_event_handle_t>(reinterpret_cast<std::uintptr_t>(
+    if (binding.end == task_end::is_delayed) {
+        binding.event = static_cast<omp_event_handle_t>(reinterpret_cast<std::uintptr_t>(
             __kmpc_task_allow_completion_event(&task_ident, __kmpc_global_thread_num(&task_ident), self.task)));
     }
-    held.n_open.store(1, std::memory_order_relaxed); // the first operation's post publishes it
+    binding.n_open.store(1, std::memory_order_relaxed); // the first operation's post publishes it
 }
 
-/// Whether `self` is the current task, and does not wait for a region that its body opened. In a
+/// Whether `self` is the current task, and is not suspended in a region that its body opened. In a
 /// team of one thread libomp treats such a region as a part of the task.
 bool is_current(const running_task* self) noexcept {
     return self != nullptr && self->level == omp_get_level() && omp_in_explicit_task() != 0;
 }
 
-/// The owner of operations that are started now: the current task, or outside of tasks this object,
-/// which waits for the operations.
-class holder {
+/// The owner of operations that are started now: the current task, or this object outside of tasks.
+/// The object waits for its operations.
+class operation_owner {
 public:
-    holder() noexcept {
+    operation_owner() noexcept {
         const running_task* const self = innermost_task();
         if (!is_current(self)) {
             own_.end = task_end::waits_outside;
-            own_.n_open.store(1, std::memory_order_relaxed); // as in begin_to_hold()
+            own_.n_open.store(1, std::memory_order_relaxed); // as in begin_binding()
             return;
         }
-        if (self->held->n_open.load(std::memory_order_relaxed) == 0) { // only this body changes it from 0
-            begin_to_hold(*self);
+        // only this body changes it from 0
+        if (self->binding->n_open.load(std::memory_order_relaxed) == 0) {
+            begin_binding(*self);
         }
-        held_ = self->held;
+        binding_ = self->binding;
     }
-    holder(const holder&) = delete;
-    holder& operator=(const holder&) = delete;
-    ~holder() {
-        if (held_ == &own_) {
+    operation_owner(const operation_owner&) = delete;
+    operation_owner& operator=(const operation_owner&) = delete;
+    ~operation_owner() {
+        if (binding_ == &own_) {
             own_.end_body();
         }
     }
 
     int start(const commtask_op& operation, const commtask_omp_options& options) noexcept {
-        told_status* told = nullptr;
+        bound_status* status_out = nullptr;
         if (options.mpi_status != nullptr) {
-            told = new (std::nothrow) told_status{held_, options.mpi_status};
-            if (told == nullptr) {
+            status_out = new (std::nothrow) bound_status{binding_, options.mpi_status};
+            if (status_out == nullptr) {
                 return report_refusal(COMMTASK_ERR_NO_MEMORY, &operation, options, "no memory for its status");
             }
         }
-        held_->n_open.fetch_add(1, std::memory_order_relaxed); // before its post, which publishes it
+        binding_->n_open.fetch_add(1, std::memory_order_relaxed); // before its post, which publishes it
         outstanding::of_process().note_made();
-        const int code = told != nullptr ? post(operation, options, ending::told, told, {})
-                                         : post(operation, options, ending::held, held_, {});
+        const int code = status_out != nullptr ? post(operation, options, ending::status_out, status_out, {})
+                                               : post(operation, options, ending::binding, binding_, {});
         if (code != COMMTASK_OK) {
-            delete told;
-            (void)held_->note_ended(); // not the last: the body is open
+            delete status_out;
+            (void)binding_->note_ended(); // not the last: the body has not ended
             outstanding::of_process().note_ended();
         }
         return code;
@@ -87,10 +88,10 @@ public:
 
 private:
     task_binding own_;
-    task_binding* held_ = &own_;
+    task_binding* binding_ = &own_;
 };
 
-/// Why no operation can be bound to the current task; reports it.
+/// Reports why no operation can be bound to the current task.
 int refuse(const commtask_op& operation, const commtask_omp_options& options) noexcept {
     if (!binding_objection().empty()) {
         return report_refusal(COMMTASK_ERR_RUNTIME, &operation, options, binding_objection().c_str());
@@ -101,9 +102,8 @@ int refuse(const commtask_op& operation, const commtask_omp_options& options) no
     if (omp_in_explicit_task() != 0 && innermost_task() == nullptr) {
         return report_refusal(
             COMMTASK_ERR_RUNTIME, &operation, options,
-            "its task was not created through libcommtask-omp-bind, so that its end cannot be put off: "
-            "the code that created it reaches libomp past that library, e.g. since it was loaded "
-            "with a libomp of its own");
+            "its task was not created through libcommtask-omp-bind, so its completion cannot be delayed: the code that "
+            "created it bypasses that library, for example because it was loaded with its own libomp");
     }
     if (!is_current(innermost_task()) && commtask_in_progress_call() != 0) {
         return report_refusal(COMMTASK_ERR_WORKER_THREAD, &operation, options,
@@ -121,8 +121,8 @@ void task_binding::end_body() noexcept {
         return;
     }
     // A thread that waits in this library runs libomp's queue for a team of one only if a proxy
-    // task was completed. The proxy task is made after the body's end, since a taskwait in the body
-    // would wait for it.
+    // task was completed. The proxy task is made after the end of the body, since a taskwait in the
+    // body would wait for it.
     if (has_operations() && omp_get_num_threads() == 1) {
         proxy_task = make_proxy_task_of_bound(event);
     }
@@ -158,23 +158,22 @@ int commtask_omp_bind_operation(const commtask_op* operation, const commtask_omp
         }
         return code;
     }
-    tool::begin_to_hear(false);
+    tool::begin_events(false);
     (void)check::note_start({operation, {}});
-    return holder().start(*operation, given);
+    return operation_owner().start(*operation, given);
 }
 
 int commtask_omp_bind_requests(size_t n_requests, MPI_Request* requests) noexcept {
     const commtask_omp_options options = COMMTASK_OMP_OPTIONS_INIT;
     if (requests == nullptr && n_requests > 0) {
-        return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, options,
-                              "the list of requests is null and its length is not zero");
+        return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, options, "requests is null, and n_requests is not 0");
     }
     MPI_Request none = MPI_REQUEST_NULL;
     if (const int code = refuse(commtask_op_attach(&none, MPI_COMM_WORLD), options); code != COMMTASK_OK) {
         return code;
     }
-    tool::begin_to_hear(false);
-    holder now;
+    tool::begin_events(false);
+    operation_owner now;
     for (MPI_Request& request : std::span(requests, n_requests)) {
         if (request == MPI_REQUEST_NULL) {
             continue;

@@ -2,8 +2,8 @@
 //
 // Operations of tasks with a detach clause. In a team of several threads the worker fulfils the
 // task's event. In a team of one thread (OMP_NUM_THREADS=1, or outside of parallel regions) libomp
-// counts a task's children only while an earlier child is incomplete, and a fulfilment from outside
-// removes that child before its dependents are released: taskwait then returns too early. There the
+// counts a task's children only while an earlier child is incomplete. A fulfilment from outside
+// removes that child before its dependents are released, so taskwait returns too early. There the
 // team's own thread fulfils the event, after a proxy task was completed. See proxy_task.hpp and
 // docs/adr/0015.
 #include "bridge.hpp"
@@ -34,37 +34,38 @@ omp_event_handle_t unpack(void* argument) noexcept {
 }
 
 /// Ends one of the operations that a task started in its body.
-void end_operation(task_binding& held) noexcept {
-    // Not the last operation, or of a task that waits in place: `held` may be freed already.
-    if (!held.note_ended()) {
+void end_operation(task_binding& binding) noexcept {
+    // This was not the last operation, or the task waits in its body: `binding` may have been
+    // freed.
+    if (!binding.note_ended()) {
         outstanding::of_process().note_ended();
-    } else if (held.proxy_task != nullptr) {
-        start_proxy_task(held.proxy_task);
+    } else if (binding.proxy_task != nullptr) {
+        start_proxy_task(binding.proxy_task);
         outstanding::of_process().note_ended();
-    } else if (!driving_scope::try_keep(held.event)) {
-        complete(held.event);
+    } else if (!progress_scope::try_defer(binding.event)) {
+        complete(binding.event);
         outstanding::of_process().note_ended();
     }
 }
 
-/// Runs on the worker, or on another progress thread, when the operation has ended. The report's
-/// data besides the status is in the type, so that a start allocates nothing.
+/// Runs on the worker, or on another progress thread, when the operation has ended. Template
+/// arguments carry the report's data other than the status, so that a start allocates nothing.
 template <std::size_t Kind, bool HasStatus, ending By>
 void end_task(const commtask_status* status, void* argument) {
     if (status->state != COMMTASK_STATE_COMPLETED) {
-        report_ending(Kind, *status, HasStatus || By == ending::told);
+        report_ending(Kind, *status, HasStatus || By == ending::status_out);
     }
-    // Counted as ended after the task is released: a thread that waits for all tasks then finds it
-    // released.
+    // Counted as ended after the task is released, so that a thread that waits for all tasks finds
+    // it released.
     if constexpr (By == ending::serial) {
         static_cast<serial_start*>(argument)->end();
-    } else if constexpr (By == ending::held) {
+    } else if constexpr (By == ending::binding) {
         end_operation(*static_cast<task_binding*>(argument));
-    } else if constexpr (By == ending::told) {
-        const std::unique_ptr<told_status> told(static_cast<told_status*>(argument));
-        *told->status = status->mpi;
-        told->status->MPI_ERROR = status->error;
-        end_operation(*told->held);
+    } else if constexpr (By == ending::status_out) {
+        const std::unique_ptr<bound_status> status_out(static_cast<bound_status*>(argument));
+        *status_out->status = status->mpi;
+        status_out->status->MPI_ERROR = status->error;
+        end_operation(*status_out->binding);
     } else {
         end_event(unpack(argument));
     }
@@ -86,8 +87,8 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
     const std::size_t place = kind < COMMTASK_OP_END ? kind : 0;
     switch (by) {
     case ending::serial: return callback_of<ending::serial>(place, has_status);
-    case ending::held: return callback_of<ending::held>(place, has_status);
-    case ending::told: return callback_of<ending::told>(place, has_status);
+    case ending::binding: return callback_of<ending::binding>(place, has_status);
+    case ending::status_out: return callback_of<ending::status_out>(place, has_status);
     default: return callback_of<ending::event>(place, has_status);
     }
 }
@@ -95,7 +96,7 @@ commtask_callback callback_of(ending by, unsigned kind, bool has_status) noexcep
 } // namespace
 
 void end_event(omp_event_handle_t event) noexcept {
-    if (driving_scope::try_keep(event)) {
+    if (progress_scope::try_defer(event)) {
         return;
     }
     omp_fulfill_event(event);
@@ -107,13 +108,13 @@ int take_turn(const commtask_op& operation, std::uint32_t flags, source_place wh
     options.flags = flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED);
     options.file = where.file;
     options.line = where.line;
-    const driving_scope scope; // the first task of a communicator waits for the worker
+    const progress_scope scope; // the first task of a communicator waits for the worker
     return commtask_ticket_take_with(&operation, &options, &ticket);
 }
 
 namespace {
 
-/// Reports why nothing was posted, and gives up the place in program order.
+/// Reports why nothing was posted, and releases the ticket.
 /// @param reason  as for report_refusal().
 int refuse_post(int code, const commtask_op& operation, const commtask_omp_options& options, const char* reason,
                 source_place where) noexcept {
@@ -131,8 +132,8 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
     commtask_options posted = COMMTASK_OPTIONS_INIT;
     posted.flags = COMMTASK_CALLBACK_RELAYS | (options.flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) |
                    (may_not_progress() ? COMMTASK_NONE : COMMTASK_PROGRESS_FOLLOWS) |
-                   (by == ending::told ? COMMTASK_NONE : COMMTASK_CALLBACK_STATE) |
-                   (by == ending::held || by == ending::told ? COMMTASK_START_NOW : COMMTASK_NONE);
+                   (by == ending::status_out ? COMMTASK_NONE : COMMTASK_CALLBACK_STATE) |
+                   (by == ending::binding || by == ending::status_out ? COMMTASK_START_NOW : COMMTASK_NONE);
     posted.status = options.status;
     posted.ticket = options.ticket;
     posted.callback = callback_of(by, operation.kind, options.status != nullptr);
@@ -140,12 +141,12 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
     posted.file = where.file;
     posted.line = where.line;
     const int code = [&] {
-        const driving_scope scope; // the first task of a communicator waits for the worker
+        const progress_scope scope; // the first task of a communicator waits for the worker
         return commtask_post(&operation, &posted, nullptr);
     }();
     if (code == COMMTASK_OK) {
-        // Beside a shared worker this thread would keep the worker waiting for the core: start the
-        // operation now.
+        // With a shared worker this thread would keep the worker waiting for the core, so the
+        // operation is started now.
         (void)progress(by == ending::serial ? static_cast<serial_start*>(argument) : nullptr);
         return code;
     }
@@ -156,7 +157,7 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
           source_place where) noexcept {
     int code = COMMTASK_OK;
     if (omp_get_num_threads() == 1) {
-        serial_start* const mine = completion_queue::mine().lend_start();
+        serial_start* const mine = completion_queue::mine().take_start();
         if (mine == nullptr) {
             code = refuse_post(COMMTASK_ERR_NO_MEMORY, operation, options, "no memory for its end", where);
         } else {
@@ -179,9 +180,9 @@ int start(const commtask_op& operation, const commtask_omp_options& options, omp
 
 namespace {
 
-/// Why a task was refused its place with `code` when it was created. The reason is computed again,
-/// since the refusal may have happened on another thread; a different result now says nothing about
-/// the refusal.
+/// Why the task's creation was refused a ticket, with `code`. The reason is computed again, since
+/// the refusal may have happened on another thread; a different result says nothing about the
+/// refusal.
 /// @return as report_refusal() takes it.
 const char* why_refused(const commtask_op& operation, int code) noexcept {
     commtask_ticket place{};
@@ -192,13 +193,14 @@ const char* why_refused(const commtask_op& operation, int code) noexcept {
     if (now == COMMTASK_OK && place.number != 0) {
         (void)commtask_ticket_drop(operation.comm, place);
     }
-    return "its place in program order was refused when its task was created, for a reason that has passed since";
+    return "its ticket was refused when its task was created, for a reason that no longer exists";
 }
 
-/// Calls start() with a caller's arguments, which are checked; the task is in the outstanding
-/// count.
-/// @param at_creation  the result of creating the task: a refused place cannot be taken later,
-///                     since later operations have taken their places.
+/// Calls start() with a caller's arguments, which are checked; the outstanding count includes the
+/// task.
+/// @param at_creation  the result of creating the task: a refused ticket cannot be taken later,
+/// since
+///                     later operations have taken their tickets.
 int begin(const commtask_op* operation, const commtask_omp_options& options, omp_event_handle_t event,
           int at_creation = COMMTASK_OK, source_place where = {}) noexcept {
     const auto refuse = [&](int code, const char* reason) {
@@ -206,9 +208,9 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     };
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
-    tool::begin_to_hear(false);
-    check::complain_if_shut_out();
-    tracing::complain_if_shut_out();
+    tool::begin_events(false);
+    check::warn_if_shut_out();
+    tracing::warn_if_shut_out();
     if (!has_event) {
         code = refuse(COMMTASK_ERR_ARGUMENT,
                       "its event is null: the task has no detach clause, or was compiled by gcc, to which "
@@ -253,7 +255,7 @@ int commtask_omp_start(const commtask_op* operation, const commtask_omp_options*
 
 int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, commtask_status* status, const char* file,
                               int line, commtask_omp_task* task) noexcept {
-    tool::begin_to_hear(flag_of_parent() == 0);
+    tool::begin_events(flag_of_parent() == 0);
     if (operation == nullptr || task == nullptr || task->struct_size < sizeof *task) {
         return set_last_error(COMMTASK_ERR_ARGUMENT,
                               "commtask: the operation or the task is null, or task->struct_size is too small");
@@ -267,15 +269,15 @@ int commtask_omp_prepare_task(const commtask_op* operation, uint32_t flags, comm
     task->line = line;
     task->code = COMMTASK_OK;
     if (objection_to(task->options) != nullptr) {
-        task->code = COMMTASK_ERR_ARGUMENT; // commtask_omp_start_prepared says why
+        task->code = COMMTASK_ERR_ARGUMENT; // commtask_omp_start_prepared reports the reason
     } else {
         task->code = take_turn(*operation, flags, {file, line}, task->options.ticket);
     }
     {
-        const driving_scope scope; // the first task of a communicator waits for the worker
+        const progress_scope scope; // the first task of a communicator waits for the worker
         begin_waiting(*task);
     }
-    hold_creator_back();
+    throttle_creator();
     return COMMTASK_OK;
 }
 

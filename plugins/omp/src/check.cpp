@@ -2,7 +2,7 @@
 //
 // The checks on the records: whether a task ended before communication tasks that it created
 // outside of any taskgroup, and whether an operation starts in an undeferred task. This code runs
-// inside libomp: it holds no lock, and its only callback is the error handler.
+// inside libomp: it has no lock, and its only callback is the error handler.
 #include "check.hpp"
 
 #include "errors.hpp"
@@ -21,14 +21,14 @@ namespace commtask::omp {
 namespace {
 
 std::string_view setting() noexcept {
-    // commtask_init refuses every value but 0 and 1: the variable is in the runtime's table.
+    // commtask_init refuses every value but 0 and 1: the runtime's table contains the variable.
     const char* const text = std::getenv("COMMTASK_OMP_CHECK");
     return text != nullptr ? text : "";
 }
 
 } // namespace
 
-/// A copy: the task that it describes may have ended.
+/// A copy, since the task that it describes may have ended.
 struct check::first_child {
     commtask_op operation;
     source_place where;
@@ -44,21 +44,20 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     if (is_silent) {
         return;
     }
-    // Acquire: partner of the exchange in note_begun().
+    // acquire: partner of the exchange in note_begun().
     const check::first_child* const first = parent.first.load(std::memory_order_acquire);
     char name[512] = "its name is not known: no memory";
     if (first != nullptr) {
         commtask_describe_operation(&first->operation, first->where.file, first->where.line, name, sizeof name);
     }
-    char sentence[1024];
-    std::snprintf(
-        sentence, sizeof sentence,
-        "commtask: an explicit task ended before %u communication task%s that it created (the first of all: %s), "
-        "and no taskgroup is around: barriers and the end of the parallel region do not wait for such tasks, "
-        "and their completion then touches a team that is gone. Put a taskgroup around the graph, or a "
-        "taskwait at the end of the task that creates them.",
-        n_unfinished, n_unfinished == 1 ? "" : "s", name);
-    report_not_waited_for(first != nullptr ? first->operation.kind : 0U, sentence);
+    char message[1024];
+    std::snprintf(message, sizeof message,
+                  "commtask: an explicit task ended before %u communication task%s that it created (the first of all: "
+                  "%s), and no taskgroup encloses them: barriers and the end of the parallel region do not wait for "
+                  "such tasks, and their completion may then access a team that no longer exists. Put a taskgroup "
+                  "around the graph, or a taskwait at the end of the task that creates them.",
+                  n_unfinished, n_unfinished == 1 ? "" : "s", name);
+    report_not_waited_for(first != nullptr ? first->operation.kind : 0U, message);
 }
 
 /// Whether the parent's end matters: the parent is an explicit task, and no taskgroup is around the
@@ -77,7 +76,7 @@ bool is_asked_for() noexcept { return setting() == "1"; }
 
 bool is_off() noexcept { return setting() == "0"; }
 
-// One of the two threads sees the other's store, since each writes before it reads, in the single
+// One of the two threads sees the other's store: each writes before it reads, in the single total
 // order of seq_cst.
 void note_begun(task_record& communication, posted_operation posted) noexcept {
     if (!is_left_alone(communication)) {
@@ -121,16 +120,14 @@ const char* note_start_watched(posted_operation posted) noexcept {
         return nullptr;
     }
     if (record->is_undeferred) {
-        return "its task is undeferred, by an if clause that is false: libomp goes on without waiting for its event "
-               "and "
-               "drops its out-dependences, so its dependents would run too early; take the if clause away, or use "
-               "COMM_TASK";
+        return "its task is undeferred, by an if clause that is false: libomp does not wait for its event and drops "
+               "its out-dependences, so its dependents would run too early; remove the if clause, or use COMM_TASK";
     }
     records::begin_communication(*record, posted);
     return nullptr;
 }
 
-void complain_if_shut_out() noexcept {
+void warn_if_shut_out() noexcept {
     static const bool is_shut_out = is_asked_for() && !is_watching.load(std::memory_order_relaxed); // as note_start()
     static std::atomic<bool> was_said{false};
     if (is_shut_out && !was_said.exchange(true)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks for two ways to write communication tasks that libomp accepts silently and does not wait
-// for. The check needs the records of task_records.hpp. It is on where records are kept anyway,
-// because waiting threads make progress, and with COMMTASK_OMP_CHECK=1. See docs/adr/0016.
+// for. The checks need the records of task_records.hpp. They are on if records are kept anyway,
+// since waiting threads make progress, and with COMMTASK_OMP_CHECK=1. See docs/adr/0016.
 #pragma once
 
 #include "errors.hpp"
@@ -19,23 +19,23 @@ extern std::atomic<bool> is_watching; ///< Records are kept.
 const char* note_start_watched(posted_operation posted) noexcept;
 
 /// The calling task was created by the user, and becomes a communication task.
-/// @return why it must not; null: it may.
+/// @return the reason if it must not; null if it may.
 [[nodiscard]] inline const char* note_start(posted_operation posted) noexcept {
-    // Relaxed: a task that began before is not known.
+    // relaxed: tasks that began before are not known.
     return is_watching.load(std::memory_order_relaxed) ? note_start_watched(posted) : nullptr;
 }
 
-/// A communication task with a parent has begun, or was created.
+/// Called when a communication task with a parent has begun, or was created.
 void note_begun(task_record& communication, posted_operation posted) noexcept;
 
-/// The communication task has ended.
+/// Called when the communication task has ended.
 void note_ended(task_record& communication) noexcept;
 
-/// Any task has ended.
+/// Called when any task has ended.
 void note_task_ended(task_record& ended) noexcept;
 
-/// Prints once that the check was requested but another tool is active, if that is so.
-void complain_if_shut_out() noexcept;
+/// Prints once if the check was requested but another tool is active.
+void warn_if_shut_out() noexcept;
 
 } // namespace check
 } // namespace commtask::omp

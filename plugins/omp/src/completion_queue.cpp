@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libomp runs its queue only while the thread waits in libomp, the last entry first. So
-// run_answers() waits for a task of its own, which the last answer completes; in a taskgroup of its
-// own, which nests with every tool.
+// libomp runs a thread's deferred tasks only inside a libomp wait, in LIFO order. run_completions()
+// therefore creates a proxy task in a new taskgroup and waits for it; the last completion task
+// completes that proxy task. A new taskgroup, since every tool accepts nested taskgroups.
 #include "completion_queue.hpp"
 
 #include "bound_task.hpp"
@@ -19,9 +19,9 @@ namespace commtask::omp {
 namespace {
 
 /// The outermost scope of the calling thread.
-thread_local constinit driving_scope* current_scope = nullptr;
+thread_local constinit progress_scope* current_scope = nullptr;
 
-/// Owns every completion queue: a communication task may end after the thread that created it.
+/// Owns all completion queues, since a communication task may outlive the thread that created it.
 class all_completion_queues {
 public:
     completion_queue& keep(completion_queue* made) {
@@ -37,7 +37,7 @@ private:
 /// The calling thread's queues, by nesting level.
 thread_local std::vector<completion_queue*> of_levels;
 
-/// A proxy task without a body.
+/// An empty task body.
 struct nothing {
     void run() noexcept {}
     void end() noexcept {}
@@ -54,36 +54,36 @@ completion_queue& completion_queue::mine() {
     return *of_levels[level];
 }
 
-completion_queue* completion_queue::if_mine() noexcept {
+completion_queue* completion_queue::mine_if_any() noexcept {
     const auto level = static_cast<std::size_t>(omp_get_level());
     return level < of_levels.size() ? of_levels[level] : nullptr;
 }
 
-void completion_queue::run_my_answers() noexcept {
-    if (completion_queue* const mine = if_mine(); mine != nullptr) {
-        mine->run_answers();
+void completion_queue::run_my_completions() noexcept {
+    if (completion_queue* const mine = mine_if_any(); mine != nullptr) {
+        mine->run_completions();
     }
 }
 
-void completion_queue::ring(kmp_task* bell) noexcept {
-    if (driving_scope::is_before_answers_of(*this)) {
+void completion_queue::complete_proxy(kmp_task* proxy) noexcept {
+    if (progress_scope::will_run_completions_of(*this)) {
         try {
-            own_.push_back(bell);
+            own_.push_back(proxy);
             return;
-        } catch (const std::bad_alloc&) { // then through libomp's queue
+        } catch (const std::bad_alloc&) { // fall back to libomp's queue
         }
     }
-    ring_through_queue(bell);
+    complete_through_libomp(proxy);
 }
 
-void completion_queue::ring_through_queue(kmp_task* bell) noexcept {
-    // release: partner of note_answered(). libomp's queue orders the two as well, but does not tell
-    // a tool; without this a race checker reports every result as unordered.
-    n_rung_.fetch_add(1, std::memory_order_release);
-    __kmpc_proxy_task_completed_ooo(bell);
+void completion_queue::complete_through_libomp(kmp_task* proxy) noexcept {
+    // release: partner of begin_completion(). libomp's queue also orders the two, but
+    // ThreadSanitizer cannot see it and would report a race.
+    n_completed_.fetch_add(1, std::memory_order_release);
+    __kmpc_proxy_task_completed_ooo(proxy);
 }
 
-serial_start* completion_queue::lend_start() noexcept {
+serial_start* completion_queue::take_start() noexcept {
     try {
         if (idle_starts_.empty()) {
             idle_starts_.reserve(starts_.size() + 1);
@@ -99,72 +99,71 @@ serial_start* completion_queue::lend_start() noexcept {
     return lent;
 }
 
-bool completion_queue::note_answered() noexcept {
-    // acquire: partner of ring(); this thread must see the worker's stores before ring().
-    return n_rung_.fetch_sub(1, std::memory_order_acquire) == 1;
+bool completion_queue::begin_completion() noexcept {
+    // acquire: partner of complete_through_libomp(). This thread must see the worker's stores.
+    return n_completed_.fetch_sub(1, std::memory_order_acquire) == 1;
 }
 
-void completion_queue::end_waits() noexcept {
-    const std::vector<kmp_task*> waits = std::exchange(when_answered_, {});
-    for (kmp_task* const answered : waits) {
-        __kmpc_proxy_task_completed(__kmpc_global_thread_num(&task_ident), answered);
+void completion_queue::complete_waiters() noexcept {
+    const std::vector<kmp_task*> waits = std::exchange(waiters_, {});
+    for (kmp_task* const waiter : waits) {
+        __kmpc_proxy_task_completed(__kmpc_global_thread_num(&task_ident), waiter);
     }
 }
 
-void completion_queue::run_answers() noexcept {
+void completion_queue::run_completions() noexcept {
     while (!own_.empty()) {
-        // A task that the first answer releases may wait in libomp, which must know the other proxy
-        // tasks then. Usually there are no others.
+        // All but the first go to libomp: a task that the first completion releases may wait in
+        // libomp for the others. Usually own_ has one entry.
         kmp_task* const first = own_.front();
         for (std::size_t i = 1; i < own_.size(); ++i) {
-            ring_through_queue(own_[i]);
+            complete_through_libomp(own_[i]);
         }
         own_.clear();
-        answer_unrung(first);
+        complete_directly(first);
     }
-    if (n_rung_.load(std::memory_order_relaxed) == 0) {
+    if (n_completed_.load(std::memory_order_relaxed) == 0) {
         return;
     }
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
-    while (n_rung_.load(std::memory_order_relaxed) > 0) {
+    while (n_completed_.load(std::memory_order_relaxed) > 0) {
         __kmpc_taskgroup(&task_ident, thread);
-        kmp_task_of<nothing> answered(kmp_is_proxy, {});
-        when_answered_.push_back(answered.identity());
-        answered.submit(0, nullptr);
+        kmp_task_of<nothing> waiter(kmp_is_proxy, {});
+        waiters_.push_back(waiter.identity());
+        waiter.submit(0, nullptr);
         __kmpc_end_taskgroup(&task_ident, thread);
     }
 }
 
-driving_scope::driving_scope(completion_queue* answered_next) noexcept
-    : outer_(current_scope), answered_next_(answered_next) {
+progress_scope::progress_scope(completion_queue* next_queue) noexcept : outer_(current_scope), next_queue_(next_queue) {
     if (outer_ == nullptr) {
         current_scope = this;
     }
 }
 
-driving_scope::~driving_scope() {
+progress_scope::~progress_scope() {
     if (outer_ != nullptr) {
         return;
     }
     current_scope = nullptr;
-    for (const omp_event_handle_t event : kept_) {
+    for (const omp_event_handle_t event : deferred_) {
         complete(event);
         outstanding::of_process().note_ended();
     }
 }
 
-bool driving_scope::is_before_answers_of(const completion_queue& which) noexcept {
-    return current_scope != nullptr && current_scope->answered_next_ == &which;
+bool progress_scope::will_run_completions_of(const completion_queue& which) noexcept {
+    return current_scope != nullptr && current_scope->next_queue_ == &which;
 }
 
-bool driving_scope::try_keep(omp_event_handle_t event) noexcept {
+bool progress_scope::try_defer(omp_event_handle_t event) noexcept {
     if (current_scope == nullptr) {
         return false;
     }
     try {
-        current_scope->kept_.push_back(event);
+        current_scope->deferred_.push_back(event);
         return true;
-    } catch (const std::bad_alloc&) { // the caller fulfils it inside the progress call
+    } catch (const std::bad_alloc&) { // then the caller fulfils the event now
         return false;
     }
 }

@@ -2,10 +2,10 @@
 //
 // The data of a thread that waits in this library instead of in libomp. In a team of one thread,
 // completed proxy tasks (docs/adr/0015) stay in libomp's queue until the thread waits; the
-// completion queue counts them, so that the thread can wait for these only. Events that the thread
-// itself ends in a progress call are fulfilled after the call, and so are its own proxy tasks: a
-// fulfilment may run tasks of the user, which must not run inside a callback, where the whole lane
-// stands still.
+// completion queue counts them, so that the thread can wait for exactly these. Events that the
+// thread itself ends in a progress call are fulfilled after the call, and so are its own proxy
+// tasks: fulfilling may run user tasks, which must not run inside a callback, while the whole lane
+// is blocked.
 #pragma once
 
 #include "kmp.hpp"
@@ -21,80 +21,83 @@ namespace commtask::omp {
 
 class serial_start;
 
-/// One per OpenMP thread and nesting level that needed one: each region has a queue of its own.
+/// One per OpenMP thread and nesting level that needed one, so each region has its own.
 class completion_queue {
 public:
-    /// The calling thread's queue in the current region; made on first use and never destroyed,
+    /// The calling thread's queue in the current region; created on first use and never destroyed,
     /// since a task may outlive the thread that created it.
     static completion_queue& mine();
 
-    /// Runs the answers to all completed proxy tasks of the calling thread, and the tasks that they
-    /// release. Does nothing on a thread without a completion queue in this region.
-    static void run_my_answers() noexcept;
+    /// Runs the completion tasks of all completed proxy tasks of the calling thread, and the tasks
+    /// that they release. Does nothing on a thread without a completion queue in this region.
+    static void run_my_completions() noexcept;
 
-    /// The queue for run_my_answers(); null: there is none yet.
-    [[nodiscard]] static completion_queue* if_mine() noexcept;
+    /// The queue for run_my_completions(); null if it was not created yet.
+    [[nodiscard]] static completion_queue* mine_if_any() noexcept;
 
     // Any thread ----------------------------------------------------------------------------------
 
-    /// Completes a proxy task whose answer runs on the completion queue's thread. The proxy task
-    /// goes to libomp's queue, where that thread finds it at its next wait. If the caller is that
-    /// thread inside a progress call, and will run its answers, libomp need not know.
-    void ring(kmp_task* bell) noexcept;
+    /// Completes a proxy task whose completion task runs on the queue's thread. The proxy task goes
+    /// to libomp's queue, where that thread finds it in its next wait. If the caller is that thread
+    /// inside a progress call, and calls run_my_completions() after it, libomp is not involved.
+    void complete_proxy(kmp_task* proxy) noexcept;
 
     // The completion queue's thread ---------------------------------------------------------------
 
     /// Returns an object for a communication task that starts.
-    /// @return null: there is no memory.
-    [[nodiscard]] serial_start* lend_start() noexcept;
-    void give_back(serial_start& ended) noexcept { idle_starts_.push_back(&ended); } // lend_start() reserves
+    /// @return null if memory is exhausted.
+    [[nodiscard]] serial_start* take_start() noexcept;
+    void give_back(serial_start& ended) noexcept { idle_starts_.push_back(&ended); } // take_start() reserves
 
-    /// An answer begins to run. Called once for each ring().
-    /// @return whether no completed proxy task is left: then the answer calls end_waits() as its
-    ///         last step.
-    [[nodiscard]] bool note_answered() noexcept;
+    /// A completion task begins to run. Called once for each complete_through_libomp().
+    /// @return whether no completed proxy task is left; the completion task then calls
+    ///         complete_waiters() as its last step.
+    [[nodiscard]] bool begin_completion() noexcept;
 
-    /// Lets run_my_answers() return.
-    void end_waits() noexcept;
+    /// Lets run_my_completions() return.
+    void complete_waiters() noexcept;
 
 private:
     completion_queue() = default;
-    void run_answers() noexcept;
-    void ring_through_queue(kmp_task* bell) noexcept;
+    void run_completions() noexcept;
+    void complete_through_libomp(kmp_task* proxy) noexcept;
 
-    std::atomic<std::size_t> n_rung_{0};   ///< Completed proxy tasks without an answer yet.
-    std::vector<kmp_task*> when_answered_; ///< Proxy tasks that end_waits() completes.
-    std::vector<kmp_task*> own_;           ///< Proxy tasks that this thread answers itself; libomp does
-                                           ///< not know of them.
+    /// Completed proxy tasks whose completion task has not begun.
+    std::atomic<std::size_t> n_completed_{0};
+    std::vector<kmp_task*> waiters_; ///< Proxy tasks that complete_waiters() completes.
+    /// Proxy tasks that this thread completes directly; libomp does not know of them.
+    std::vector<kmp_task*> own_;
     std::vector<std::unique_ptr<serial_start>> starts_;
     std::vector<serial_start*> idle_starts_;
 };
 
-/// While it lives, the calling thread may make progress, and events that the thread ends are
-/// stored. The outermost scope fulfils them, and removes their tasks from the outstanding count, in
-/// its destructor. In a team of several threads whose queue is full (256 tasks), libomp runs a
-/// dependent inside a fulfilment: there, a dependent that waits for another stored event would wait
-/// for ever.
-class driving_scope {
+/// While an object exists, the calling thread may make progress, and events that the thread ends
+/// are deferred. The destructor of the outermost scope fulfils them, and decrements the outstanding
+/// count. Reason: in a team of several threads whose task queue is full (256 tasks), libomp runs a
+/// dependent inside a fulfilment. A dependent that waits for another deferred event would wait for
+/// ever.
+class progress_scope {
 public:
-    /// @param answered_next  the completion queue whose run_my_answers() the thread calls next;
-    ///                       null: none.
-    explicit driving_scope(completion_queue* answered_next = nullptr) noexcept;
-    driving_scope(const driving_scope&) = delete;
-    driving_scope& operator=(const driving_scope&) = delete;
-    ~driving_scope();
+    /// @param next_queue  the completion queue whose run_my_completions() the thread calls next;
+    /// null:
+    ///                    none.
+    explicit progress_scope(completion_queue* next_queue = nullptr) noexcept;
+    progress_scope(const progress_scope&) = delete;
+    progress_scope& operator=(const progress_scope&) = delete;
+    ~progress_scope();
 
-    /// Stores an event until the end of the calling thread's scope.
-    /// @return false if there is no scope, or no memory.
-    [[nodiscard]] static bool try_keep(omp_event_handle_t event) noexcept;
+    /// Defers an event until the end of the calling thread's scope.
+    /// @return false if there is no scope, or memory is exhausted.
+    [[nodiscard]] static bool try_defer(omp_event_handle_t event) noexcept;
 
-    /// Whether the calling thread is in a scope, and runs the answers of `which` after it.
-    [[nodiscard]] static bool is_before_answers_of(const completion_queue& which) noexcept;
+    /// Whether the calling thread is in a scope, and will call run_my_completions() of `which`
+    /// after it.
+    [[nodiscard]] static bool will_run_completions_of(const completion_queue& which) noexcept;
 
 private:
-    driving_scope* const outer_;
-    completion_queue* const answered_next_;
-    std::vector<omp_event_handle_t> kept_;
+    progress_scope* const outer_;
+    completion_queue* const next_queue_;
+    std::vector<omp_event_handle_t> deferred_;
 };
 
 } // namespace commtask::omp

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dependence objects of the comm clause. Tasks of a mutexinoutset run in any order, one at a time,
-// so a task that holds the mutex could wait for the place in program order of a task that waits for
-// the mutex. For one task, such an object is replaced by a copy with the kind inout: other tasks
-// may use the program's own object, which keeps its kind.
+// Dependence objects of the comm clause. Tasks of a mutexinoutset run in any order, one at a time.
+// A task that has the mutex could wait for the turn of a task that waits for the mutex. For one
+// task, such an object is therefore replaced by a copy of kind inout; other tasks may use the
+// program's own object, which keeps its kind.
 #include "kmp.hpp"
 
 #include <commtask/omp.h>
@@ -17,14 +17,14 @@ namespace {
 
 static_assert(sizeof(kmp_depend) == 24, "clang and libomp lay out a dependence object as an array of these");
 
-/// A copy, and a link to the copy made before it. As in the program's own object, the first entry
-/// holds the number of entries.
+/// A copy, and a link to the previous copy. As in the program's own object, the first entry
+/// contains the number of entries.
 struct copied_object {
     copied_object* next;
     omp_depend_t object;
 };
 
-/// The entries of an object; the address in the entry before the first is their number.
+/// The entries of an object; the entry before the first contains their number.
 [[nodiscard]] kmp_depend* entries_of(const omp_depend_t& object) noexcept {
     kmp_depend* entries = nullptr;
     std::memcpy(&entries, &object, sizeof entries);
@@ -52,7 +52,8 @@ omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, const omp_depend_t* ob
     }
     void* const memory = ::operator new(sizeof(copied_object) + (n + 1) * sizeof(kmp_depend), std::nothrow);
     if (memory == nullptr) {
-        return unchanged; // the dependences hold; a possible deadlock shows in the list of incomplete tasks
+        // the dependences are valid; a possible deadlock shows in the list of incomplete tasks
+        return unchanged;
     }
     auto* const copy = ::new (memory) copied_object{static_cast<copied_object*>(*copies), {}};
     auto* const entries = reinterpret_cast<kmp_depend*>(copy + 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The record of failed communication tasks. Failures are rare and may come from any thread at once,
-// so one lock guards the record; the handler runs without the lock, since it may call this library.
+// The record of failed communication tasks. Failures are rare and may come from several threads at
+// once, so one mutex guards the record; the handler runs without the mutex, since it may call this
+// library.
 #include "errors.hpp"
 
 #include "bridge.hpp"
@@ -19,7 +20,7 @@
 namespace commtask::omp {
 namespace {
 
-using sentence_buffer = std::array<char, 1024>;
+using message_buffer = std::array<char, 1024>;
 
 struct error_record {
     std::mutex lock;
@@ -27,7 +28,7 @@ struct error_record {
     void* argument = nullptr;
     std::uint64_t count = 0;
     int first_code = COMMTASK_OK;
-    sentence_buffer first_sentence{};
+    message_buffer first_message{};
 };
 
 /// One for the process, which has one OpenMP runtime. Never destroyed: the worker may outlive
@@ -37,12 +38,12 @@ error_record& record() noexcept {
     return *the_record;
 }
 
-sentence_buffer& last_sentence() noexcept {
-    thread_local sentence_buffer sentence{};
-    return sentence;
+message_buffer& last_message() noexcept {
+    thread_local message_buffer message{};
+    return message;
 }
 
-void copy_sentence(sentence_buffer& to, std::string_view from) noexcept {
+void copy_message(message_buffer& to, std::string_view from) noexcept {
     const std::size_t n = std::min(from.size(), to.size() - 1);
     std::copy_n(from.data(), n, to.data());
     to[n] = '\0';
@@ -59,7 +60,7 @@ bool tell(const commtask_omp_error& error) noexcept {
         argument = r.argument;
         if (r.count++ == 0) {
             r.first_code = error.code;
-            copy_sentence(r.first_sentence, error.sentence);
+            copy_message(r.first_message, error.sentence);
         }
     }
     if (handler != nullptr) {
@@ -75,17 +76,17 @@ const char* name_of_kind(unsigned kind) noexcept {
     return known != nullptr ? known->name : "communication";
 }
 
-int set_last_error(int code, const char* sentence) noexcept {
-    copy_sentence(last_sentence(), sentence);
+int set_last_error(int code, const char* message) noexcept {
+    copy_message(last_message(), message);
     return code;
 }
 
 int set_last_objection(int code, const std::string& objection) noexcept {
-    sentence_buffer sentence{};
+    message_buffer message{};
     if (!objection.empty()) {
-        std::snprintf(sentence.data(), sentence.size(), "commtask: %s", objection.c_str());
+        std::snprintf(message.data(), message.size(), "commtask: %s", objection.c_str());
     }
-    return set_last_error(code, sentence.data());
+    return set_last_error(code, message.data());
 }
 
 const char* objection_to(const commtask_omp_options& options) noexcept {
@@ -98,7 +99,7 @@ const char* objection_to(const commtask_omp_options& options) noexcept {
         return "its flags have unknown bits: they may be COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE";
     }
     if (flags == known_flags) {
-        return "it is to be ordered and unordered: say one of them";
+        return "its flags have both COMMTASK_ORDERED and COMMTASK_UNORDERED: set at most one of them";
     }
     if (options.status != nullptr && options.status->struct_size < offsetof(commtask_status, mpi)) {
         return "the size of its status is not set: start from COMMTASK_STATUS_INIT";
@@ -111,12 +112,12 @@ int report_refusal(int code, const commtask_op* operation, const commtask_omp_op
     if (reason != nullptr) {
         (void)commtask_refuse_operation(code, operation, reason);
     }
-    sentence_buffer sentence{};
+    message_buffer message{};
     if (where.file != nullptr) {
-        std::snprintf(sentence.data(), sentence.size(), "commtask: %.800s (%.180s:%d)", commtask_last_error(),
-                      where.file, where.line);
+        std::snprintf(message.data(), message.size(), "commtask: %.800s (%.180s:%d)", commtask_last_error(), where.file,
+                      where.line);
     } else {
-        std::snprintf(sentence.data(), sentence.size(), "commtask: %s", commtask_last_error());
+        std::snprintf(message.data(), message.size(), "commtask: %s", commtask_last_error());
     }
     if (commtask_status* const status = options.status; status != nullptr) {
         status->state = COMMTASK_STATE_FAILED;
@@ -126,31 +127,31 @@ int report_refusal(int code, const commtask_op* operation, const commtask_omp_op
         status->tag = MPI_ANY_TAG;
         status->bytes = 0;
     }
-    set_last_error(code, sentence.data());
+    set_last_error(code, message.data());
     const bool has_status = options.status != nullptr;
     const auto kind = static_cast<commtask_kind>(operation != nullptr ? operation->kind : 0);
-    if (!tell({sizeof(commtask_omp_error), code, kind, nullptr, has_status, sentence.data()})) {
+    if (!tell({sizeof(commtask_omp_error), code, kind, nullptr, has_status, message.data()})) {
         // Also with a status: peers wait for the operation that was never posted, and the program
-        // may not read the status before it hangs.
+        // may hang before it reads the status.
         const bool is_looked_at = has_status || (options.flags & flag_caller_looks) != 0;
-        commtask_tell_refusal(code, operation, is_looked_at, sentence.data());
+        commtask_tell_refusal(code, operation, is_looked_at, message.data());
     }
     return code;
 }
 
-void report_not_waited_for(unsigned kind, const char* sentence) noexcept {
+void report_not_waited_for(unsigned kind, const char* message) noexcept {
     const auto of = static_cast<commtask_kind>(kind);
-    if (!tell({sizeof(commtask_omp_error), COMMTASK_ERR_UNFINISHED, of, nullptr, 0, sentence})) {
-        commtask_tell_refusal(COMMTASK_ERR_UNFINISHED, nullptr, 0, sentence);
+    if (!tell({sizeof(commtask_omp_error), COMMTASK_ERR_UNFINISHED, of, nullptr, 0, message})) {
+        commtask_tell_refusal(COMMTASK_ERR_UNFINISHED, nullptr, 0, message);
     }
 }
 
 void report_ending(unsigned kind, const commtask_status& status, bool has_status) noexcept {
-    sentence_buffer sentence{};
-    std::snprintf(sentence.data(), sentence.size(), "commtask: %s", commtask_last_error());
+    message_buffer message{};
+    std::snprintf(message.data(), message.size(), "commtask: %s", commtask_last_error());
     const int code = status.state == COMMTASK_STATE_CANCELED ? COMMTASK_CANCELED : COMMTASK_FAILED;
-    const bool is_told = tell(
-        {sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), &status, has_status, sentence.data()});
+    const bool is_told =
+        tell({sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), &status, has_status, message.data()});
     commtask_failure_is_told(is_told || has_status ? 1 : 0);
 }
 
@@ -177,7 +178,7 @@ int commtask_omp_first_error(char* text, size_t size_bytes) noexcept {
     error_record& r = record();
     const std::scoped_lock guard(r.lock);
     if (text != nullptr && size_bytes > 0) {
-        std::snprintf(text, size_bytes, "%s", r.first_sentence.data());
+        std::snprintf(text, size_bytes, "%s", r.first_message.data());
     }
     return r.first_code;
 }
@@ -187,8 +188,8 @@ void commtask_omp_clear_errors(void) noexcept {
     const std::scoped_lock guard(r.lock);
     r.count = 0;
     r.first_code = COMMTASK_OK;
-    r.first_sentence = {};
+    r.first_message = {};
 }
 
-const char* commtask_omp_last_error(void) noexcept { return last_sentence().data(); }
+const char* commtask_omp_last_error(void) noexcept { return last_message().data(); }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C side of the Fortran module: makes a C operation from Fortran's description, and creates its
-// task. The arguments are checked where the operation is posted, as for C programs.
+// The C side of the Fortran module: builds a C operation from Fortran's description, and creates
+// its task. The arguments are checked where the operation is posted, as for C programs.
 #include "errors.hpp"
 #include "fortran_recording.hpp"
 
@@ -42,7 +42,7 @@ commtask_op operation_of(const commtask_omp_fortran_operation& given) noexcept {
     op.send_tag = given.send_tag;
     op.recv_tag = given.recv_tag;
     if (given.has_reduction != 0) op.reduction = MPI_Op_f2c(given.reduction);
-    if (given.dests != nullptr) op.dests = given.dests; // a union with other operations' fields
+    if (given.dests != nullptr) op.dests = given.dests; // a union with fields of other operations
     if (given.sources != nullptr) op.sources = given.sources;
     if (given.has_window != 0) {
         MPI_Win window = MPI_Win_f2c(given.window);
@@ -68,7 +68,8 @@ void* commtask_omp_fortran_in_place(void) noexcept { return MPI_IN_PLACE; }
 
 int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
                                const commtask_omp_fortran_clauses* clauses) noexcept {
-    // The module is from another release of this library; programs compile the module from source.
+    // The module belongs to another release of this library: programs compile the module from
+    // source.
     if (operation->struct_size != sizeof *operation || clauses->struct_size != sizeof *clauses) {
         return report_refusal(
             COMMTASK_ERR_ARGUMENT, nullptr, COMMTASK_OMP_OPTIONS_INIT,

@@ -16,7 +16,7 @@ namespace {
 
 thread_local std::unique_ptr<fortran_recording> recorded_here;
 
-/// If the recording could not be ended on this thread, it goes on.
+/// If the recording could not be ended on this thread, it continues.
 int end_unless_refused(int code) noexcept {
     if (code != COMMTASK_ERR_WORKER_THREAD) recorded_here.reset();
     return commtask_omp_fortran_note(code);
@@ -96,7 +96,7 @@ int fortran_recording::record(const commtask_op& operation, const commtask_omp_o
         written_by(member, written(clauses));
         written_by(member, updated(clauses));
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a member of a plan");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a member of a plan");
     }
     return COMMTASK_OK;
 }
@@ -113,7 +113,7 @@ int commtask_omp_fortran_note(int code) noexcept {
 
 int commtask_omp_fortran_record_begin(void) noexcept {
     std::unique_ptr<fortran_recording> begun{new (std::nothrow) fortran_recording};
-    if (!begun) return set_last_error(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
+    if (!begun) return set_last_error(COMMTASK_ERR_NO_MEMORY, "no memory for  a plan");
     const int code = commtask_record_begin();
     if (code == COMMTASK_OK) recorded_here = std::move(begun);
     return commtask_omp_fortran_note(code);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The recording of a thread that uses the Fortran module. A member of a plan is written as a task
-// with dependences by address, and this class computes the order that OpenMP would give the
-// members. A dependence on a compute task matches no member, and orders nothing: it belongs to the
-// task that starts the plan.
+// with dependences by address. This class computes the order in which OpenMP would run the members.
+// A dependence on a compute task matches no member and orders nothing; it belongs to the task that
+// starts the plan.
 #pragma once
 
 #include <commtask/omp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks and taskloops of code from gcc. gcc's code passes a function, a block of arguments, which
-// is copied behind the task, and dependences as an array of addresses by kind; flags are libgomp's.
+// Tasks and taskloops of code from gcc. Such code passes a function, a block of arguments, which is
+// copied after the task, and dependences as an array of addresses by kind; the flags are libgomp's.
 // A detach clause has no event, as in libomp itself: commtask_omp_start refuses such a task with an
 // error message.
 #include "gomp.hpp"
@@ -41,7 +41,7 @@ enum gomp_flag : unsigned {
     gomp_is_strict = 1U << 14U,
 };
 
-/// Stored behind the runtime's task.
+/// Stored after the runtime's task.
 struct gomp_payload {
     gomp_body body;
     void* arguments;

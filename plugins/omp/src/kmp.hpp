@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The entry points of LLVM's OpenMP runtime that clang calls for "#pragma omp task depend detach",
-// declared by hand so that any compiler can make such a task: gcc emits calls to which libomp gives
-// no event. The entry points belong to the runtime's binary interface, on which compiled programs
-// rely; they have not changed since detach was added (LLVM 11).
+// declared here so that any compiler can create such a task: gcc's calls get no event from libomp.
+// The entry points belong to the runtime's binary interface, on which compiled programs rely; they
+// have not changed since detach was added (LLVM 11).
 #pragma once
 
 #include <cstddef>
@@ -54,9 +54,10 @@ std::int32_t __kmpc_omp_task_with_deps(kmp_ident* where, std::int32_t thread, km
 void __kmpc_taskgroup(kmp_ident* where, std::int32_t thread);
 void __kmpc_end_taskgroup(kmp_ident* where, std::int32_t thread);
 std::int32_t __kmpc_omp_taskyield(kmp_ident* where, std::int32_t thread, int end_part);
-/// By a thread of the task's team, and not while the task's routine runs: the task may be freed.
+/// Called by a thread of the task's team, and not while the task's routine runs: the task may be
+/// freed.
 void __kmpc_proxy_task_completed(std::int32_t thread, kmp_task* task);
-/// By any thread: the team does the rest, from its queue.
+/// Called by any thread; the team completes the task later, from its queue.
 void __kmpc_proxy_task_completed_ooo(kmp_task* task);
 // OpenMP 5.0 and 5.2; gcc 12 does not declare them.
 int omp_control_tool(int command, int modifier, void* argument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An OpenMP task that this library creates itself: a payload, a body, and optionally an event that
+// An OpenMP task that this library itself creates: a payload, a body, and optionally an event that
 // completes it. A thin layer over kmp.hpp, so that the rest of the front end does not depend on the
 // runtime's task layout.
 #pragma once
@@ -20,15 +20,15 @@ namespace commtask::omp {
 inline kmp_ident task_ident{0, 2, 0, 0, ";commtask;commtask;0;0;;"};
 
 /// A task with a Payload. `Payload::run()` is its body; `Payload::end()` is called after the body,
-/// or instead of it if the task is discarded (its taskgroup was cancelled). The payload lives until
-/// the task has completed.
+/// or instead of it if the task is discarded (its taskgroup was cancelled). The payload exists
+/// until the task has completed.
 template <typename Payload>
 class kmp_task_of {
 public:
     static_assert(std::is_trivially_destructible_v<Payload>, "the runtime frees the payload without asking");
     static_assert(alignof(Payload) <= 8, "the runtime aligns payloads as it aligns pointers");
 
-    /// Allocates a task that the scheduler does not know yet.
+    /// Allocates a task that libomp's scheduler does not know yet.
     kmp_task_of(std::int32_t extra_flags, Payload payload) noexcept
         : thread_(__kmpc_global_thread_num(&task_ident)),
           task_(__kmpc_omp_task_alloc(&task_ident, thread_, kmp_has_destructors | extra_flags,

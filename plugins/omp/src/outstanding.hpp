@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counts communication tasks that were created and that have ended, so that a thread can wait for
-// all. Two counters on cache lines of their own: threads that create tasks do not disturb the
-// worker that ends tasks.
+// all. The two counters have cache lines of their own, so that threads that create tasks do not
+// slow down the worker that ends tasks.
 #pragma once
 
 #include <atomic>
@@ -21,16 +21,16 @@ public:
     /// Called before the task can end.
     void note_made() noexcept { made_.fetch_add(1, std::memory_order_relaxed); }
 
-    /// Once for each created task, however it ended. Release: partner of are_at_most_open().
+    /// Called once for each created task, however it ended. release: partner of are_at_most_open().
     void note_ended() noexcept { ended_.fetch_add(1, std::memory_order_release); }
 
     [[nodiscard]] std::uint64_t n_ended() const noexcept { return ended_.load(std::memory_order_relaxed); }
 
-    /// Whether at most `limit` of the tasks created before this call have not ended. If a task was
-    /// given up twice, the answer is only "yes" too early.
+    /// Whether at most `limit` of the tasks created before this call have not ended. May return
+    /// true too early if a task was counted as ended twice.
     [[nodiscard]] bool are_at_most_open(std::uint64_t limit) const noexcept {
-        // Ended tasks first: a task created between the two loads makes the answer "no", never a
-        // wrong "yes".
+        // The ended tasks are read first: a task created between the two loads makes the result
+        // false, never wrongly true.
         const std::uint64_t ended = ended_.load(std::memory_order_acquire);
         const std::uint64_t made = made_.load(std::memory_order_relaxed);
         return made <= ended || made - ended <= limit;

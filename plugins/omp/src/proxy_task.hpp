@@ -2,8 +2,8 @@
 //
 // The end of a communication task in a team of one thread. A thread outside of the team must not
 // fulfil the task's event (docs/adr/0015): it completes a proxy task, and the team's own thread
-// runs the answer. Proxy task and answer are two tasks of libomp, so an operation that ends before
-// its starter continues with other work gets none.
+// runs the completion task. Proxy task and completion task are two tasks of libomp, and are not
+// made for an operation that ends before its starter continues.
 #pragma once
 
 #include "kmp.hpp"
@@ -27,23 +27,23 @@ public:
 
     // The team's thread ---------------------------------------------------------------------------
 
-    /// In the body of the task that `event` completes, before the operation is posted.
+    /// Called in the body of the task that `event` completes, before the operation is posted.
     void begin(omp_event_handle_t event, std::uint32_t flags) noexcept;
 
-    /// After the post, before any other task runs: completes the task if the operation has ended,
-    /// or makes its proxy task.
+    /// Called after the post, before any other task runs: completes the task if the operation has
+    /// ended, otherwise makes its proxy task.
     void settle() noexcept;
 
-    /// Replaces settle() if nothing was posted: completes the task.
+    /// Called instead of settle() if nothing was posted: completes the task.
     void give_up() noexcept;
 
     // Any thread ----------------------------------------------------------------------------------
 
-    /// The operation has ended.
+    /// Called when the operation has ended.
     void end() noexcept;
 
 private:
-    std::atomic<kmp_task*> bell_{nullptr}; ///< Null until settle(); has_ended() from end() on.
+    std::atomic<kmp_task*> proxy_{nullptr}; ///< Null until settle(); has_ended() after end().
     completion_queue* at_;
     omp_event_handle_t event_{};
     std::uint32_t flags_ = 0;
@@ -53,10 +53,10 @@ private:
 /// complete the task.
 [[nodiscard]] kmp_task* make_proxy_task_of_bound(omp_event_handle_t event) noexcept;
 
-/// Any thread: lets the team's thread complete the task of this proxy task.
-void start_proxy_task(kmp_task* bell) noexcept;
+/// Any thread: completes the proxy task, so that the team's thread completes the task of `event`.
+void start_proxy_task(kmp_task* proxy) noexcept;
 
 /// The team's thread: completes the task of a proxy task that no thread has completed.
-void answer_unrung(kmp_task* bell) noexcept;
+void complete_directly(kmp_task* proxy) noexcept;
 
 } // namespace commtask::omp

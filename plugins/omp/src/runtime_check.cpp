@@ -2,8 +2,8 @@
 //
 // Tests whether one OpenMP runtime serves the whole process. If both libgomp and libomp are loaded,
 // each knows only its own tasks, and dependents of communication tasks silently start too early.
-// The test uses the dynamic linker's symbol resolution and costs nothing in the tasks. It cannot
-// detect a runtime that was linked statically or loaded privately.
+// The test uses the dynamic linker's symbol resolution, and adds no cost to tasks. It cannot detect
+// a runtime that was linked statically or loaded privately.
 #include "bound_task.hpp"
 #include "errors.hpp"
 #include "kmp.hpp"
@@ -13,7 +13,7 @@
 namespace commtask::omp {
 namespace {
 
-/// The shared object that contains an address; null name: not known.
+/// The shared object that contains an address; its name is null if not known.
 Dl_info object_of(const void* address) noexcept {
     Dl_info info{};
     if (address == nullptr || dladdr(address, &info) == 0) {
@@ -22,7 +22,7 @@ Dl_info object_of(const void* address) noexcept {
     return info;
 }
 
-std::string look() {
+std::string find_objection() {
     // A function that libcommtask-omp-bind does not interpose.
     const Dl_info ours = object_of(reinterpret_cast<const void*>(&__kmpc_proxy_task_completed_ooo));
     // gcc's code calls the first two to wait for tasks and for a parallel region; code of any
@@ -33,8 +33,8 @@ std::string look() {
         if (theirs.dli_fname != nullptr && theirs.dli_fbase != ours.dli_fbase) {
             return std::string("two OpenMP runtimes are in this process: ") + theirs.dli_fname + " serves " + entry +
                    ", but communication tasks need " + (ours.dli_fname != nullptr ? ours.dli_fname : "libomp") +
-                   "; link -lomp in front of libgomp, e.g. with the flags of `pkg-config --libs commtask-omp`, or run "
-                   "with LD_PRELOAD=libomp.so.5";
+                   "; link -lomp before libgomp, for example with the flags of `pkg-config --libs commtask-omp`, or "
+                   "run with LD_PRELOAD=libomp.so.5";
         }
     }
     return {};
@@ -43,7 +43,7 @@ std::string look() {
 } // namespace
 
 const std::string& runtime_objection() noexcept {
-    static const auto* const objection = new std::string(look());
+    static const auto* const objection = new std::string(find_objection());
     return *objection;
 }
 
@@ -54,6 +54,6 @@ int commtask_omp_check(void) noexcept {
     if (!runtime_objection().empty()) {
         return set_last_objection(COMMTASK_ERR_RUNTIME, runtime_objection());
     }
-    // No failure: only programs that bind operations need libcommtask-omp-bind.
+    // Not an error: only programs that bind operations need libcommtask-omp-bind.
     return set_last_objection(COMMTASK_OK, binding_objection());
 }

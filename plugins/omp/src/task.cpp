@@ -39,8 +39,8 @@ struct communication {
         (void)start(operation, options, event, where);
         commtask_drop(kept);
     }
-    /// A discarded task gives up its place and completes; otherwise its taskgroup would wait for
-    /// ever.
+    /// A discarded task releases its ticket and completes, since its taskgroup would wait for ever
+    /// otherwise.
     void end() noexcept {
         if (has_run) {
             return;
@@ -61,7 +61,7 @@ struct communication {
 /// A list of dependences, on the heap only if it is long.
 class depend_list {
 public:
-    /// @return false if there is no memory.
+    /// @return false if memory is exhausted.
     [[nodiscard]] bool reserve(std::size_t n) noexcept {
         if (n <= few_.size()) {
             return true;
@@ -85,7 +85,7 @@ private:
     std::size_t n_ = 0;
 };
 
-/// Why no task can be created for this operation; reports it.
+/// Reports why no task can be created for this operation.
 int refuse(const commtask_op* operation, const commtask_omp_options& options, source_place where) noexcept {
     if (operation == nullptr) {
         return report_refusal(COMMTASK_ERR_ARGUMENT, nullptr, options, "the operation is null", where);
@@ -114,21 +114,21 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     }
     task.payload().event = task.event();
     {
-        const driving_scope scope; // the first task of a communicator waits for the worker
+        const progress_scope scope; // the first task of a communicator waits for the worker
         task.payload().kept = commtask_keep(&task.payload().operation);
     }
-    tool::begin_to_hear((options.flags & flag_parent_is_implicit) == 0);
+    tool::begin_events((options.flags & flag_parent_is_implicit) == 0);
     outstanding::of_process().note_made();
     begin_waiting(task.payload().waiting, task.payload().operation, where);
-    check::complain_if_shut_out();
-    tracing::complain_if_shut_out();
+    check::warn_if_shut_out();
+    tracing::warn_if_shut_out();
     task.submit(depends.size(), depends.data(), {&operation, where});
-    hold_creator_back();
+    throttle_creator();
     return COMMTASK_OK;
 }
 
-/// Tasks of a mutexinoutset run in any order, one at a time: a task that holds the mutex could wait
-/// for its place in program order behind a task that waits for the mutex. As inout they run in the
+/// Tasks of a mutexinoutset run in any order, one at a time: a task that has the mutex could wait
+/// for its turn in program order behind a task that waits for the mutex. With inout they run in the
 /// order of their creation, which is one of the permitted orders.
 kmp_depend_kind depend_kind_of(int kind, bool has_turn) noexcept {
     switch (kind) {
@@ -155,7 +155,7 @@ int commtask_omp_spawn(const commtask_op* operation, const commtask_omp_options*
     }
     if ((n_in > 0 && in == nullptr) || (n_out > 0 && out == nullptr) || (n_inout > 0 && inout == nullptr)) {
         return report_refusal(COMMTASK_ERR_ARGUMENT, operation, given,
-                              "a list of addresses is null and its length is not zero");
+                              "a list of addresses is null, and its length is not 0");
     }
     depend_list depends;
     if (!depends.reserve(n_in + n_out + n_inout)) {

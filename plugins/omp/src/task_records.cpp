@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The callbacks run inside libomp: they hold no lock, and their only callback is the error handler.
+// The callbacks run inside libomp: they have no lock, and their only callback is the error handler.
 // A parent's record outlives the parent while a child refers to it, since the check compares the
 // ends of both.
 #include "task_records.hpp"
@@ -19,9 +19,9 @@ namespace {
 ompt_get_task_info_t get_task_info = nullptr;
 constinit std::atomic<bool> are_foreign_events{false};
 
-/// Open taskgroups of all tasks, since libomp started. -1: not counted. While it is 0, no taskgroup
-/// is around the current task. On a cache line of its own, since each creation of a task reads the
-/// neighbouring variables.
+/// The number of open taskgroups of all tasks since libomp started; -1: not counted. If it is 0, no
+/// taskgroup encloses the current task. On a cache line of its own, since each creation of a task
+/// reads the neighbouring variables.
 alignas(64) constinit std::atomic<int> n_open_groups{-1};
 
 using records::of;
@@ -38,8 +38,7 @@ void refer_to(open_count* to) noexcept {
     }
 }
 
-/// Acquire and release: the thread that deletes sees the stores of all threads that had a
-/// reference.
+/// acq_rel: the deleting thread must see the stores of all threads that had a reference.
 [[nodiscard]] bool was_last_reference(open_count& to) noexcept {
     return to.n_references.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
@@ -52,8 +51,8 @@ void release(group_record* group) noexcept {
 
 void end_task(ompt_data_t* data) noexcept;
 
-/// A few unused records, so that most tasks need no allocation. Also the initial task of a thread:
-/// libomp does not report its end, which is the end of the thread.
+/// A few unused records, so that most tasks need no allocation. Also represents the initial task of
+/// a thread: libomp does not report its end, which is the end of the thread.
 class spare_records {
 public:
     spare_records() = default;
@@ -68,7 +67,7 @@ public:
         }
     }
     [[nodiscard]] task_record* take() noexcept { return n_ > 0 ? kept_[--n_] : nullptr; }
-    [[nodiscard]] bool try_keep(task_record* record) noexcept {
+    [[nodiscard]] bool try_defer(task_record* record) noexcept {
         if (n_ == kept_.size()) {
             return false;
         }
@@ -97,7 +96,7 @@ private:
 };
 thread_local spare_records spare;
 
-/// @return null without memory
+/// @return null if memory is exhausted
 task_record* make_record() noexcept {
     task_record* const kept = spare.take();
     if (kept == nullptr) {
@@ -108,7 +107,7 @@ task_record* make_record() noexcept {
 }
 
 void give_back(task_record* record) noexcept {
-    if (!spare.try_keep(record)) {
+    if (!spare.try_defer(record)) {
         delete record;
     }
 }
@@ -121,7 +120,7 @@ void release(task_record* record) noexcept {
     }
 }
 
-/// Makes a record of the current task, which began before tasks were watched.
+/// Makes a record of the current task, which began before tasks were tracked.
 task_record* make_up_record(ompt_data_t& data) noexcept {
     int flags = 0;
     if (current_task(&flags) != &data) {
@@ -132,7 +131,7 @@ task_record* make_up_record(ompt_data_t& data) noexcept {
         return nullptr;
     }
     made->is_explicit = (static_cast<unsigned>(flags) & ompt_task_explicit) != 0;
-    // Relaxed: a taskgroup around the current task was begun before the task was created.
+    // relaxed: a taskgroup around the current task was begun before the task was created.
     made->is_whole =
         tool::is_there.load(std::memory_order_relaxed) && n_open_groups.load(std::memory_order_relaxed) == 0;
     made->implicit = made->is_explicit ? nullptr : made;
@@ -163,7 +162,7 @@ void end_communication(task_record& record) noexcept {
     }
 }
 
-/// libomp may report two ends of a cancelled task: the second finds no record.
+/// libomp may report two ends of a cancelled task; at the second one there is no record.
 void end_task(ompt_data_t* data) noexcept {
     task_record* const record = static_cast<task_record*>(std::exchange(data->ptr, nullptr));
     end_communication(*record);
@@ -295,7 +294,8 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
     }
     if (record != nullptr && record->n_unknown_groups > 0) {
         --record->n_unknown_groups;
-    } else if (record != nullptr && record->n_own_groups > 0) { // else it began before tasks were watched
+        // otherwise it began before tasks were tracked
+    } else if (record != nullptr && record->n_own_groups > 0) {
         --record->n_own_groups;
         group_record* const ended = record->group;
         record->group = ended->outer;

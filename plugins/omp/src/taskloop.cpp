@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Taskloops of bound tasks. In a team of one thread, libomp does not count the copies that it makes
-// of a taskloop's task, but decrements the count when the copies end, if they are detachable: it
-// aborts. There this library makes the copies, as separate tasks.
+// of a taskloop's task. It decrements the count when detachable copies end, and aborts. There this
+// library makes the copies, as separate tasks.
 #include "binding.hpp"
 #include "chunks.hpp"
 

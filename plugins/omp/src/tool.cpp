@@ -5,9 +5,9 @@
 // do the records, so the two exclude each other: the other tool has priority, unless the check was
 // requested.
 //
-// Task events are requested only when a part of this library needs them, so that a program with
-// reserved workers pays for no callback. Taskgroups are counted from the start: the count tells
-// whether a taskgroup is around a task that began before the records.
+// Task events are requested only when a part of this library needs them, so programs with reserved
+// workers have no callbacks. Taskgroups are counted from the start: the count shows whether a
+// taskgroup encloses a task that began before the records.
 #include "tool.hpp"
 
 #include "announce.hpp"
@@ -130,7 +130,7 @@ std::string_view environment(const char* name) {
 /// Calls `take` for tools in the order in which libomp would have searched them: the next in the
 /// process, the user's, and Archer, until `take` accepts one. Loads them.
 template <class Take>
-void look_for_tools(Take&& take) {
+void for_each_tool(Take&& take) {
     const auto ask = [&](void* library) {
         void* const start = library != nullptr ? dlsym(library, "ompt_start_tool") : nullptr;
         const bool is_taken = start != nullptr && take(reinterpret_cast<start_function>(start));
@@ -154,14 +154,14 @@ void look_for_tools(Take&& take) {
 /// The tool that libomp would have started. Without ThreadSanitizer, Archer is no tool.
 ompt_start_tool_result_t* find_other(unsigned version, const char* runtime) {
     ompt_start_tool_result_t* found = nullptr;
-    look_for_tools([&](start_function start) {
+    for_each_tool([&](start_function start) {
         found = start(version, runtime);
         return found != nullptr;
     });
     return found;
 }
 
-/// As Archer parses its options: separated by spaces, the last one counts.
+/// Parsed like Archer's own: separated by spaces, the last one counts.
 bool archer_is_off() {
     constexpr std::string_view name = "enable=";
     bool is_off = false;
@@ -178,7 +178,7 @@ bool archer_is_off() {
 
 /// Without Archer, ThreadSanitizer reports false races, which do not point to the setting that
 /// causes them.
-void complain_if_archer_is_shut_out() {
+void warn_if_archer_is_shut_out() {
     if (dlsym(RTLD_DEFAULT, "__tsan_init") == nullptr || archer_is_off()) {
         return;
     }
@@ -186,7 +186,7 @@ void complain_if_archer_is_shut_out() {
     Dl_info libomp{};
     const bool libomp_is_known = dladdr(dlsym(RTLD_DEFAULT, "__kmpc_fork_call"), &libomp) != 0;
     // Identified by its library: calling the function would start the tool.
-    look_for_tools([&](start_function start) {
+    for_each_tool([&](start_function start) {
         Dl_info where{};
         const bool is_known = dladdr(reinterpret_cast<void*>(start), &where) != 0;
         if (is_known && libomp_is_known && where.dli_fbase == libomp.dli_fbase) {
@@ -202,17 +202,18 @@ void complain_if_archer_is_shut_out() {
 }
 
 template <class Callback>
-bool hear(ompt_callbacks_t event, Callback callback) noexcept {
+bool register_callback(ompt_callbacks_t event, Callback callback) noexcept {
     return real_set_callback(event, reinterpret_cast<ompt_callback_t>(callback)) == ompt_set_always;
 }
 
 /// Requests the events that records and trace need.
-bool hear_tasks() noexcept {
-    const bool hears_all =
-        hear(ompt_callback_implicit_task, &on_implicit_task) && hear(ompt_callback_task_create, &on_task_create) &&
-        hear(ompt_callback_task_schedule, &on_task_schedule) && hear(ompt_callback_sync_region, &on_sync_region);
-    tool::is_there.store(hears_all, std::memory_order_relaxed);
-    return hears_all;
+bool register_task_callbacks() noexcept {
+    const bool has_all = register_callback(ompt_callback_implicit_task, &on_implicit_task) &&
+                         register_callback(ompt_callback_task_create, &on_task_create) &&
+                         register_callback(ompt_callback_task_schedule, &on_task_schedule) &&
+                         register_callback(ompt_callback_sync_region, &on_sync_region);
+    tool::is_there.store(has_all, std::memory_order_relaxed);
+    return has_all;
 }
 
 bool keep_records() noexcept {
@@ -224,10 +225,10 @@ bool keep_records() noexcept {
 /// Starts the records, if they are not kept yet.
 /// @return false: another tool is active
 bool begin_records() noexcept {
-    (void)__kmpc_global_thread_num(&task_ident); // after this call libomp and its tool have started
+    (void)__kmpc_global_thread_num(&task_ident); // libomp and its tool have started after this call
     static const bool is_begun =
         real_set_callback != nullptr && other == nullptr &&
-        (check::is_watching.load(std::memory_order_relaxed) || (keep_records() && hear_tasks()));
+        (check::is_watching.load(std::memory_order_relaxed) || (keep_records() && register_task_callbacks()));
     return is_begun;
 }
 
@@ -248,7 +249,7 @@ int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* /*tool*/)
     tool::is_records_only.store(!traces && other == nullptr, std::memory_order_relaxed);
     if (!traces && !check::is_asked_for()) {
         const bool may_check = other == nullptr && !check::is_off() && records::begin(real_lookup, of_records);
-        if (may_check && hear(ompt_callback_sync_region, &on_sync_region)) {
+        if (may_check && register_callback(ompt_callback_sync_region, &on_sync_region)) {
             records::count_groups();
         }
         return 1;
@@ -256,8 +257,8 @@ int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* /*tool*/)
     if (other == nullptr && !keep_records()) {
         return 0;
     }
-    hear(ompt_callback_task_dependence, &on_task_dependence); // without it the trace has no edges
-    return hear_tasks() ? 1 : 0;
+    register_callback(ompt_callback_task_dependence, &on_task_dependence); // without it the trace has no edges
+    return register_task_callbacks() ? 1 : 0;
 }
 
 void finalize(ompt_data_t* /*tool*/) {
@@ -271,7 +272,7 @@ void finalize(ompt_data_t* /*tool*/) {
 
 void commtask::omp::tool::begin_waits_now() noexcept {
     static const bool is_begun =
-        begin_records() && hear(ompt_callback_sync_region_wait, &waits::on_wait) && begin_mutexes();
+        begin_records() && register_callback(ompt_callback_sync_region_wait, &waits::on_wait) && begin_mutexes();
     (void)is_begun;
     waits_are_begun.store(true, std::memory_order_relaxed);
 }
@@ -284,12 +285,12 @@ void commtask::omp::tool::begin_check_now() noexcept {
 bool commtask::omp::tool::begin_mutexes() noexcept {
     (void)__kmpc_global_thread_num(&task_ident);
     static const bool is_begun = real_set_callback != nullptr && other == nullptr &&
-                                 hear(ompt_callback_mutex_acquired, &waits::on_mutex_acquired) &&
-                                 hear(ompt_callback_mutex_released, &waits::on_mutex_released);
+                                 register_callback(ompt_callback_mutex_acquired, &waits::on_mutex_acquired) &&
+                                 register_callback(ompt_callback_mutex_released, &waits::on_mutex_released);
     return is_begun;
 }
 
-/// libomp calls the first function of this name that it finds, when it starts. If there is another
+/// When libomp starts, it calls the first function of this name that it finds. If there is another
 /// tool and this library needs no events, the function returns the other tool, which this library
 /// would hide otherwise.
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned version,
@@ -297,7 +298,7 @@ extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt
     using namespace commtask::omp;
     static ompt_start_tool_result_t tool{&initialize, &finalize, {}};
     if (check::is_asked_for()) {
-        complain_if_archer_is_shut_out();
+        warn_if_archer_is_shut_out();
         return &tool;
     }
     ompt_start_tool_result_t* const found = find_other(version, runtime);

@@ -2,8 +2,8 @@
 //
 // A process has one OMPT tool. This library's tool forwards task events to up to three receivers in
 // turn: the task records (task_records.hpp), the trace (COMMTASK_TRACE), and the tool that libomp
-// would have started otherwise, e.g. Archer. If there is another tool and no trace was requested,
-// this library is no tool.
+// would have started otherwise, for example Archer. If there is another tool and no trace was
+// requested, this library is no tool.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ namespace records {
 /// @return false if libomp does not provide the events that the records need
 [[nodiscard]] bool begin(ompt_function_lookup_t lookup, tool_events& events) noexcept;
 
-/// While libomp starts: no taskgroup is open, and the tool receives the events of all later
+/// Called while libomp starts: no taskgroup is open, and the tool receives the events of all later
 /// taskgroups.
 void count_groups() noexcept;
 } // namespace records

@@ -2,7 +2,7 @@
 //
 // OpenMP tasks in a trace: when they are created, run, pause and end, which tasks they wait for,
 // and where threads wait for each other. A task's identifier is in its record. If another tool uses
-// the task data, there are no records, and a table with locks has the identifiers.
+// the task data, there are no records, and a table with mutexes contains the identifiers.
 #include "tracing.hpp"
 
 #include "announce.hpp"
@@ -238,14 +238,14 @@ void begin(bool keeps_data, tool_events& events) noexcept {
     events = {&on_implicit_task, &on_task_create, &on_task_schedule, &on_sync_region, &on_task_dependence};
 }
 
-void complain_if_shut_out() noexcept {
-    // Relaxed: libomp initialized the tool before the first task.
+void warn_if_shut_out() noexcept {
+    // relaxed: libomp initialized the tool before the first task.
     static const bool is_shut_out = is_asked_for() && !tool::is_there.load(std::memory_order_relaxed);
     static std::atomic<bool> was_said{false};
     if (!is_shut_out || commtask_trace_is_on() == 0 || was_said.exchange(true)) {
         return;
     }
-    commtask_say("warning: the trace has no tasks of OpenMP's: OpenMP has another tool in this process (look at "
+    commtask_say("warning: the trace has no OpenMP tasks: OpenMP has another tool in this process (look at "
                  "LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
 }
 

@@ -5,7 +5,7 @@
 
 namespace commtask::omp::tracing {
 
-/// Prints once that there is a trace but another tool receives the task events, if that is so.
-void complain_if_shut_out() noexcept;
+/// Prints once if there is a trace but another tool receives the task events.
+void warn_if_shut_out() noexcept;
 
 } // namespace commtask::omp::tracing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for communication on a thread of a team. As libomp's own waiting, it runs tasks; in
-// addition it makes progress beside a shared worker.
+// Waiting for communication on a thread of a team. Like libomp's own waiting, it runs tasks; with a
+// shared worker it also makes progress.
 #include "wait.hpp"
 
 #include "bridge.hpp"
@@ -23,10 +23,10 @@
 namespace commtask::omp {
 namespace {
 
-/// Calls commtask_progress, and fulfils the events that it ends afterwards. Completed proxy tasks
-/// are left to run_my_answers(), which comes next.
-int drive(int& moved) noexcept {
-    const driving_scope scope(completion_queue::if_mine());
+/// Calls commtask_progress, and afterwards fulfils the events that it ends. The caller then runs
+/// the completed proxy tasks by run_my_completions().
+int progress(int& moved) noexcept {
+    const progress_scope scope(completion_queue::mine_if_any());
     return commtask_progress(&moved);
 }
 
@@ -35,24 +35,24 @@ template <typename Condition>
 int wait_until(const Condition& is_met, bool runs_others = true) noexcept {
     int moved = 0;
     // First tests whether this thread may wait at all.
-    if (const int code = drive(moved); code != COMMTASK_OK) {
+    if (const int code = progress(moved); code != COMMTASK_OK) {
         return set_last_error(code, commtask_last_error());
     }
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     for (;;) {
         if (runs_others) {
-            completion_queue::run_my_answers();
+            completion_queue::run_my_completions();
         }
         if (is_met()) {
             if (runs_others) { // the last task may have completed its proxy task just now
-                completion_queue::run_my_answers();
+                completion_queue::run_my_completions();
             }
             return COMMTASK_OK;
         }
         if (runs_others) {
             (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
         }
-        if (const int code = drive(moved); code != COMMTASK_OK) {
+        if (const int code = progress(moved); code != COMMTASK_OK) {
             return set_last_error(code, commtask_last_error());
         }
         if (moved == 0) {
@@ -65,7 +65,7 @@ int wait_until_open(std::uint64_t limit) noexcept {
     return wait_until([=] { return outstanding::of_process().are_at_most_open(limit); });
 }
 
-/// How deeply progress() may nest: the tasks that it runs may call it again, on one stack.
+/// The maximum nesting of progress(): the tasks that it runs may call it again, on the same stack.
 constexpr int most_nested = 8;
 thread_local constinit int n_nested = 0;
 
@@ -74,7 +74,7 @@ thread_local constinit int n_nested = 0;
 /// caches.
 constexpr std::size_t most_ahead = 4;
 constexpr std::uint64_t most_idle_ns = 500'000;
-/// The largest number of consecutive creations without a delay, after a delay without effect.
+/// The maximum number of consecutive creations without a delay, after a delay without effect.
 constexpr unsigned most_passed_by = 256;
 
 std::uint64_t now_ns() noexcept {
@@ -85,7 +85,7 @@ std::uint64_t now_ns() noexcept {
 
 } // namespace
 
-void hold_creator_back() noexcept {
+void throttle_creator() noexcept {
     thread_local constinit unsigned n_in_vain = 0;
     thread_local constinit unsigned n_to_pass_by = 0;
     const outstanding& all = outstanding::of_process();
@@ -103,10 +103,10 @@ void hold_creator_back() noexcept {
     const std::int32_t thread = __kmpc_global_thread_num(&task_ident);
     while (approx_waiting_of_mine() > most_ahead) {
         int moved = 0;
-        if (drive(moved) != COMMTASK_OK) {
+        if (progress(moved) != COMMTASK_OK) {
             break;
         }
-        completion_queue::run_my_answers();
+        completion_queue::run_my_completions();
         (void)__kmpc_omp_taskyield(&task_ident, thread, 0);
         if (all.n_ended() != n_ended) {
             n_ended = all.n_ended();
@@ -124,11 +124,11 @@ void hold_creator_back() noexcept {
     --n_nested;
 }
 
-bool may_not_progress() noexcept { return n_nested == most_nested || holds_mutex(); }
+bool may_not_progress() noexcept { return n_nested == most_nested || has_mutex(); }
 
 void wait_in_place(const task_binding& held) noexcept {
-    (void)wait_until([&] { return !held.has_operations(); }, !holds_mutex());
-    // If this thread may not make progress: the lane is being finalized, or the thread is inside a
+    (void)wait_until([&] { return !held.has_operations(); }, !has_mutex());
+    // If this thread may not make progress, the library is finalizing, or the thread is inside a
     // progress call already.
     while (held.has_operations()) {
         sched_yield();
@@ -136,7 +136,7 @@ void wait_in_place(const task_binding& held) noexcept {
 }
 
 void wait_until_none(const std::atomic<unsigned>& number) noexcept {
-    // Acquire: partner of the release in end_communication().
+    // acquire: partner of the release in end_communication().
     (void)wait_until([&] { return number.load(std::memory_order_acquire) == 0; });
 }
 
@@ -147,7 +147,8 @@ int progress(serial_start* begun) noexcept {
         }
     };
     int moved = 0;
-    if (commtask_is_worker_shared() == 0) { // else this thread does the worker's work in its own time slice
+    // otherwise this thread does the worker's work in its own time slice
+    if (commtask_is_worker_shared() == 0) {
         settle();
         return commtask_progress(&moved);
     }
@@ -156,10 +157,10 @@ int progress(serial_start* begun) noexcept {
         return COMMTASK_OK;
     }
     ++n_nested;
-    const int code = drive(moved);
+    const int code = progress(moved);
     settle();
     if (code == COMMTASK_OK) {
-        completion_queue::run_my_answers();
+        completion_queue::run_my_completions();
     }
     --n_nested;
     return code;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting on a thread of a team, where this library cannot leave it to libomp: libomp's own waiting
-// spins, and makes no progress for MPI.
+// Waiting on a thread of a team, for cases in which libomp's own waiting, which spins and makes no
+// progress for MPI, does not suffice.
 #pragma once
 
 #include "bound_task.hpp"
@@ -14,16 +14,16 @@ namespace commtask::omp {
 /// progress, and runs tasks.
 void wait_in_place(const task_binding& held) noexcept;
 
-/// Waits until a number is 0, or this thread may not wait: the thread makes progress, and runs
+/// Waits until a number is 0, or this thread may not wait. The thread makes progress, and runs
 /// tasks.
 void wait_until_none(const std::atomic<unsigned>& number) noexcept;
 
-/// Delays a thread that has created a communication task, if the worker shares its core and many
-/// tasks are open: makes progress as long as something moves.
-void hold_creator_back() noexcept;
+/// Delays a thread that has created a communication task, if the worker is shared and many tasks
+/// are open: makes progress as long as some task moves.
+void throttle_creator() noexcept;
 
-/// Whether the calling thread holds a mutex of OpenMP, as far as that is watched (tool.cpp). Then
+/// Whether the calling thread has an OpenMP mutex, as far as mutexes are tracked (tool.cpp). Then
 /// no other task may run on top of the current task, since the other task may need the same mutex.
-[[nodiscard]] bool holds_mutex() noexcept;
+[[nodiscard]] bool has_mutex() noexcept;
 
 } // namespace commtask::omp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lists live as long as the process, since a task may outlive the thread that created it. A
-// thread that reads all lists holds the lock of all lists and one list's lock at a time; it calls
+// The lists exist as long as the process, since a task may outlive the thread that created it. A
+// thread that reads all lists locks the mutex of all lists and one list's mutex at a time; it calls
 // nothing that could return here.
 #include "waiting.hpp"
 
@@ -39,7 +39,7 @@ public:
         unlink(ended);
     }
 
-    /// @return null without memory
+    /// @return null if memory is exhausted
     [[nodiscard]] waiting_copy* add_copy(const commtask_op& operation, source_place where, std::uint64_t since_ns,
                                          commtask_kept_t kept) noexcept {
         const std::scoped_lock guard(lock_);
@@ -108,7 +108,8 @@ private:
 
     mutable std::mutex lock_;
     waiting_task* first_ = nullptr;
-    std::atomic<std::size_t> size_{0}; ///< Written under the lock; approximate for a reader without the lock.
+    /// Written with the mutex locked; approximate for other readers.
+    std::atomic<std::size_t> size_{0};
     waiting_copy* first_free_ = nullptr;
     std::uint64_t last_number_ = 0;
 };

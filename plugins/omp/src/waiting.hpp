@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lists of communication tasks whose dependences are not met: libomp has these tasks, and the
-// runtime does not know them yet. With the lists, a program that hangs can be told which operations
-// wait, and where they are in its source. One list per thread that creates tasks, with a lock that
-// is nearly always free: some tens of nanoseconds per task.
+// runtime does not know them yet. The lists show which operations a hanging program waits for, and
+// where they are in its source. One list per thread that creates tasks, with a mutex that is nearly
+// always free: some tens of nanoseconds per task.
 #pragma once
 
 #include "errors.hpp"
@@ -38,12 +38,12 @@ void begin_waiting(waiting_task& made, const commtask_op& operation, source_plac
 void end_waiting(waiting_task& ended) noexcept;
 
 /// For a prepared task, which is a value until it starts. The value can be copied, so its link is a
-/// separate object while it waits, with the kept data of its operation. Without memory the task is
-/// in no list, and nothing is kept.
+/// separate object while it waits, with the references that its operation keeps. If memory is
+/// exhausted the task is in no list, and no references are kept.
 void begin_waiting(commtask_omp_task& prepared) noexcept;
 
-/// Any thread. A task that was started or dropped before is not changed.
-/// @return the kept data, which the caller drops after the operation was posted; may be null
+/// Any thread. Has no effect on a task that was started or dropped before.
+/// @return the kept references, which the caller drops after the operation was posted; may be null
 [[nodiscard]] commtask_kept_t end_waiting(const commtask_omp_task& prepared) noexcept;
 
 } // namespace commtask::omp

@@ -14,10 +14,10 @@
 namespace commtask::omp {
 namespace {
 
-/// Critical sections and locks of OpenMP that this thread holds.
+/// OpenMP critical sections and locks that this thread has.
 thread_local constinit int n_mutexes = 0;
 
-bool is_held_by_user(ompt_mutex_t kind) noexcept { return kind != ompt_mutex_atomic && kind != ompt_mutex_ordered; }
+bool is_owned_by_user(ompt_mutex_t kind) noexcept { return kind != ompt_mutex_atomic && kind != ompt_mutex_ordered; }
 
 /// The count of communication tasks that the construct waits for; null: none, or not known.
 const std::atomic<unsigned>* awaited(ompt_sync_region_t kind, const task_record& waiting) noexcept {
@@ -36,7 +36,7 @@ const std::atomic<unsigned>* awaited(ompt_sync_region_t kind, const task_record&
 
 } // namespace
 
-bool holds_mutex() noexcept { return n_mutexes > 0; }
+bool has_mutex() noexcept { return n_mutexes > 0; }
 
 namespace waits {
 
@@ -47,23 +47,23 @@ void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_
     }
     const task_record* const waiting = records::of(task);
     const std::atomic<unsigned>* const n_open = waiting != nullptr ? awaited(kind, *waiting) : nullptr;
-    // Acquire: partner of the release in end_communication().
+    // acquire: partner of the release in end_communication().
     if (n_open == nullptr || n_open->load(std::memory_order_acquire) == 0 || commtask_is_worker_shared() == 0) {
         return;
     }
-    if (holds_mutex() || (omp_get_num_threads() == 1 && records::has_foreign_events())) {
+    if (has_mutex() || (omp_get_num_threads() == 1 && records::has_foreign_events())) {
         return;
     }
     wait_until_none(*n_open);
 }
 
 void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t /*which*/, const void* /*where*/) {
-    n_mutexes += is_held_by_user(kind) ? 1 : 0;
+    n_mutexes += is_owned_by_user(kind) ? 1 : 0;
 }
 
 void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t /*which*/, const void* /*where*/) {
-    // A mutex that was acquired before mutexes were watched, or by another thread, was not counted.
-    n_mutexes -= is_held_by_user(kind) && n_mutexes > 0 ? 1 : 0;
+    // A mutex that was acquired before mutexes were tracked, or by another thread, was not counted.
+    n_mutexes -= is_owned_by_user(kind) && n_mutexes > 0 ? 1 : 0;
 }
 
 } // namespace waits

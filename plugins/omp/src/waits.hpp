@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes progress on a thread that waits in OpenMP, if the worker shares its core: libomp's own
-// waiting spins, and each switch between this thread and the worker would cost a time slice of the
+// Makes progress on a thread that waits in OpenMP, if the worker is shared: libomp's own waiting
+// spins, and each switch between this thread and the worker would cost a time slice of the
 // operating system. An OMPT callback at the beginning of the wait makes progress until the
-// communication tasks that the construct waits for have ended; libomp waits for the rest.
+// communication tasks that the construct waits for have ended; libomp waits for all other tasks.
 #pragma once
 
 #include <omp-tools.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps compute threads off the worker's CPU. commtask_init has narrowed the masks of the threads
-// that existed, and new threads inherit that. But oneTBB binds the threads of an arena with a NUMA
-// node to the node's CPUs as oneTBB saw them when it started, and the program may have bound
-// threads itself. So the mask of each thread that enters an arena is checked again.
+// Keeps compute threads off the worker's CPU. commtask_init has narrowed the masks of the existing
+// threads, and new threads inherit that. But oneTBB binds the threads of an arena with a NUMA node
+// to the CPUs that the node had when oneTBB started. The program may also have bound threads
+// itself. So the mask of each thread that enters an arena is checked again.
 #include <commtask/commtask.h>
 #include <commtask/tbb_support.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The thread that checks graphs with pending operations for cancellation. oneTBB does not report a
-// cancellation: without the check, wait_for_all() would wait for messages that may never come. The
-// thread checks every 1 to 50 ms, which costs an idle graph some microseconds of CPU time per
+// cancellation: without the check, wait_for_all() would wait for messages that may never arrive.
+// The thread checks every 1 to 50 ms, which costs an idle graph some microseconds of CPU time per
 // second, and blocks while no operation is pending.
 #include <commtask/tbb_support.h>
 
@@ -51,7 +51,7 @@ public:
         watched_.push_back(std::move(added));
     }
 
-    /// The lock is held while a function runs, so no function runs after this call.
+    /// The mutex is locked while a function runs, so no function runs after this call.
     void remove(const commtask_tbb_watch_s* removed) noexcept {
         const std::lock_guard guard{lock_};
         std::erase_if(watched_, [removed](const auto& each) { return each.get() == removed; });
@@ -75,14 +75,14 @@ public:
     }
 
 private:
-    // Constants of the front end, chosen by hand, as looks_per_turn of tbb_graph.hpp; so they are
+    // Constants of the front end, chosen by hand, like looks_per_turn of tbb_graph.hpp. They are
     // not in the runtime's tuning.hpp, which this file does not include.
     /// Shorter: more CPU time. Longer: the wait for a canceled graph ends later.
     static constexpr std::chrono::milliseconds shortest_nap{1};
     static constexpr std::chrono::milliseconds longest_nap{50};
     /// Fewer: a program that waits repeatedly wakes this thread each time. More: this thread wakes
-    /// up beside a program that does not wait.
-    static constexpr int quiet_looks_before_sleep = 4;
+    /// up although the program does not wait.
+    static constexpr int idle_polls_before_wait = 4;
 
     /// The thread blocks all signals: signals are for the program's threads.
     void begin_thread() {
@@ -105,15 +105,15 @@ private:
         pthread_setname_np(pthread_self(), "commtask-watch");
         std::unique_lock guard{lock_};
         std::chrono::milliseconds nap = shortest_nap;
-        int quiet_looks = 0;
+        int n_idle_polls = 0;
         while (!is_over_) {
-            quiet_looks = has_pending() ? 0 : quiet_looks + 1;
-            if (quiet_looks >= quiet_looks_before_sleep) {
+            n_idle_polls = has_pending() ? 0 : n_idle_polls + 1;
+            if (n_idle_polls >= idle_polls_before_wait) {
                 sleeps_.store(true, std::memory_order_seq_cst);
                 wake_up_.wait(guard, [this] { return is_over_ || has_pending(); });
                 sleeps_.store(false, std::memory_order_seq_cst);
                 nap = shortest_nap;
-                quiet_looks = 0;
+                n_idle_polls = 0;
             }
             wake_up_.wait_for(guard, nap, [this] { return is_over_; });
             nap = std::min(2 * nap, longest_nap);
@@ -132,8 +132,9 @@ private:
     std::thread thread_;
 };
 
-/// Made at the first use, destroyed when the process ends. A forked child has no such thread, and
-/// the lock may stay locked there: the child forgets the object, and makes its own if it needs one.
+/// Created at the first use, destroyed when the process ends. A forked child has no such thread,
+/// and the mutex may stay locked there: the child abandons the object, and creates its own if it
+/// needs one.
 class keeper {
 public:
     keeper() {

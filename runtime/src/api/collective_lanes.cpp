@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks agree by one reduction (MPI_MIN) of a value and of its negative: if both minima belong
-// to one number, all ranks have that number. A rank whose call was refused takes part all the same:
-// otherwise the other ranks would wait for it.
+// The ranks agree by one MPI_MIN reduction of a value and of its negative: if both minima give the
+// same number, all ranks have that number. A rank that refuses its call takes part too, since the
+// other ranks wait for it.
 #include "api/collective_lanes.hpp"
 
 #include "base/last_error.hpp"
@@ -18,7 +18,7 @@ int run_own(const commtask_op& op, commtask_status& status) noexcept {
 }
 
 int refuse_failed(int error, const char* what) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(error, text.data(), &length);
@@ -34,11 +34,12 @@ int collective_agree(MPI_Comm comm, int mine, const char* name, int my_code) noe
     if (code != COMMTASK_OK) return code;
     if (my_code != COMMTASK_OK) return my_code;
     if (lowest[0] != COMMTASK_OK) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "another rank of comm was refused, and says why");
+        return refuse(COMMTASK_ERR_ARGUMENT, "another rank of comm refused the call; its error message has the reason");
     }
     if (lowest[1] == -lowest[2]) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "%s is %d here, and from %d to %d among the ranks of comm", name, mine,
-                  lowest[1], -lowest[2]);
+    return refuse(COMMTASK_ERR_ARGUMENT,
+                  "%s is %d on this rank, and from %d to %d on the ranks of comm: it must be the same on all ranks",
+                  name, mine, lowest[1], -lowest[2]);
 }
 
 int collective_duplicate(context& runtime, MPI_Comm comm, int count, std::vector<MPI_Comm>& made) {
@@ -50,7 +51,7 @@ int collective_duplicate(context& runtime, MPI_Comm comm, int count, std::vector
         int code = run_own(commtask_op_comm_dup(&next, comm), status);
         if (code == COMMTASK_FAILED) return refuse_failed(status.error, "duplicate comm");
         if (code == COMMTASK_OK) static_cast<void>(runtime.queue_of(next, code, lane));
-        // If this rank alone fails, it still takes part in the next duplication: the other ranks
+        // A rank on which a step failed still takes part in the next duplication: the other ranks
         // wait for it there.
         if (failed == COMMTASK_OK) failed = code;
     }

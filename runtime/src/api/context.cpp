@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Start and end of a runtime. The order of the members is the order in which things must exist. MPI
-// returns errors before the first MPI call. Compute threads leave the worker's core before the
-// worker runs there. The worker starts last and ends first.
+// Start and end of a runtime. The members are declared in the order in which they must be
+// constructed. Error handling is set up before the first MPI call. Compute threads leave the
+// worker's core before the worker runs there. The worker starts last and ends first.
 #include "api/context.hpp"
 
 #include "base/last_error.hpp"
@@ -31,7 +31,7 @@
 namespace commtask::detail {
 namespace {
 
-/// One for the process: a front end is loaded once.
+/// One function for the process, since a front end is loaded once.
 std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
 
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
@@ -94,8 +94,8 @@ context::context(config settings, int thread_level, rank_placement placement, co
         each.use_windows(windows_);
         each.use_handles(handles_);
     }
-    windows_.on_lost = [](void* self) { static_cast<context*>(self)->lanes_[0].count_windows(-1); };
-    windows_.on_lost_argument = this;
+    windows_.on_early_free = [](void* self) { static_cast<context*>(self)->lanes_[0].count_windows(-1); };
+    windows_.on_early_free_argument = this;
     start_announcing();
     lanes_.start_worker(0, worker_plan(0));
     tell_of_start();
@@ -118,16 +118,16 @@ mpi_comms::find_peers_function context::peer_finder() const {
     };
 }
 
-/// The first lane of the node leader listens for announcements.
+/// The first lane of the node leader receives the announcements.
 void context::start_announcing() {
     if (remote_targets_.empty()) return;
-    const errors_come_back scope;
+    const errors_return scope;
     for (std::size_t lane = 0; lane < ringers_.size(); ++lane) {
         const bool listens = lane == 0 && bells_->am_leader();
         ringers_[lane].announce_by(std::make_unique<announcements>(start_.announcing_comm, start_.number,
                                                                    remote_targets_, listens ? bells_.get() : nullptr));
     }
-    if (settings_.verbose >= 2 && bells_ && bells_->am_leader()) say("hears of messages from other nodes for its node");
+    if (settings_.verbose >= 2 && bells_ && bells_->am_leader()) say("receives announcements of messages for its node");
 }
 
 void context::tell_of_start() {
@@ -139,7 +139,7 @@ void context::tell_of_start() {
         if (const auto advice = openmp_started_too_early(placement_)) say("warning: %s", advice->c_str());
     }
     if (settings_.verbose >= 1 && start_.rank == 0 && lanes_.size() > 1) {
-        say("%s", lanes_in_this_mpi(lanes_.size()).sentence.c_str());
+        say("%s", lanes_in_this_mpi(lanes_.size()).message.c_str());
     }
 }
 
@@ -204,7 +204,7 @@ std::vector<incomplete_line> context::list_elsewhere() {
         try {
             mine.lines.push_back({since_ns, describe(*op, true) + (queue == nullptr ? "" : ", " + queue->name) +
                                                 describe(source_location{file, line}) + "; " + where});
-        } catch (const std::bad_alloc&) { // leave the line out: the front end holds a lock
+        } catch (const std::bad_alloc&) { // omit the line: the front end has locked its mutex
         }
     };
     source(+add, &made);
@@ -251,17 +251,17 @@ context::~context() {
     take_back_cores();
     say_registered_windows();
     plans_.forget_all();
-    listeners_.forget_all(has_given_up_);
+    listeners_.forget_all(has_abandoned_tasks_);
     if (finalize_keyval_ == MPI_KEYVAL_INVALID) return;
-    const errors_come_back scope;
-    // deleting the attribute here must not look like MPI_Finalize
+    const errors_return scope;
+    // This deletion of the attribute must not be taken for the one in MPI_Finalize.
     int keyval = std::exchange(finalize_keyval_, MPI_KEYVAL_INVALID);
     MPI_Comm_delete_attr(MPI_COMM_SELF, keyval);
     MPI_Comm_free_keyval(&keyval);
 }
 
-/// The epochs of these windows stay open: ending an epoch needs the other ranks, and
-/// commtask_finalize does not wait for them.
+/// The epochs of these windows stay open. Ending an epoch needs the other ranks, for which
+/// commtask_finalize does not wait.
 void context::say_registered_windows() noexcept {
     if (settings_.verbose < 1) return;
     try {
@@ -269,7 +269,7 @@ void context::say_registered_windows() noexcept {
             say("warning: %s is still registered at commtask_finalize: commtask_win_unregister ends its epoch",
                 name.c_str());
         }
-    } catch (const std::bad_alloc&) { // no warning without memory
+    } catch (const std::bad_alloc&) { // no memory for the warning
     }
 }
 
@@ -280,7 +280,7 @@ void context::hook_mpi_finalize() noexcept {
         auto* const mine = static_cast<context*>(self);
         if (context::running() != mine || mine->finalize_keyval_ == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
         mine->finalize_keyval_ = MPI_KEYVAL_INVALID;
-        say("warning: MPI_Finalize was called before commtask_finalize, which is made up for now");
+        say("warning: MPI_Finalize was called before commtask_finalize; finalizing commtask now");
         commtask_finalize();
         return MPI_SUCCESS;
     };
@@ -298,8 +298,8 @@ void context::close() noexcept {
     while (n_visits.load(std::memory_order_seq_cst) > 0) sched_yield();
 }
 
-/// How long commtask_finalize waits for messages from other ranks, which may have ended.
-std::uint64_t context::patience_with_ranks_ns() const noexcept {
+/// The time for which commtask_finalize waits for messages from other ranks, which may have ended.
+std::uint64_t context::other_ranks_limit_ns() const noexcept {
     constexpr double longest_s = 10;
     const double limit_s = settings_.finalize_timeout_s;
     return static_cast<std::uint64_t>((limit_s > 0 ? std::min(limit_s, longest_s) : longest_s) * 1e9);
@@ -310,14 +310,14 @@ void context::print_stats(drained how) noexcept {
     try {
         std::fputs(stats_table(how).c_str(), stderr);
     } catch (const std::bad_alloc&) {
-        say("there is no memory to gather the statistics");
+        say("no memory to gather the statistics");
     }
 }
 
-/// After tasks were given up, each rank prints its own table: MPI may be unable to carry messages,
-/// and the other ranks must not wait for this one.
+/// After tasks were abandoned, each rank prints its own table: MPI may be unable to transfer
+/// messages, and the other ranks must not wait for this one.
 std::string context::stats_table(drained how) {
-    const errors_come_back scope;
+    const errors_return scope;
     gathered_stats found;
     std::vector<lane_stats> mine;
     for (const auto& each : statistics_) {
@@ -325,7 +325,7 @@ std::string context::stats_table(drained how) {
         if (const node_observer* const node = lanes_[mine.size() - 1].node()) mine.back().rang = node->n_rung();
     }
     if (how == drained::completely && start_.stats_comm != MPI_COMM_NULL) {
-        found = gather_stats(start_.stats_comm, start_.number, mine, patience_with_ranks_ns());
+        found = gather_stats(start_.stats_comm, start_.number, mine, other_ranks_limit_ns());
         if (found.stats.empty()) return {}; // another rank prints the table
     } else {
         MPI_Comm_size(MPI_COMM_WORLD, &found.n_ranks);
@@ -342,15 +342,15 @@ void context::end_trace(drained how) noexcept {
     if (!trace_) return;
     std::optional<clock_comparison> clock;
     if (how == drained::completely && start_.clock_comm != MPI_COMM_NULL) {
-        clock = compare_clocks_at_end(start_.clock_comm, start_.number, patience_with_ranks_ns());
+        clock = compare_clocks_at_end(start_.clock_comm, start_.number, other_ranks_limit_ns());
         if (clock) record_clock(trace_->records(), *clock, true);
     }
     trace_->end(how == drained::completely ? trace::file_state::ended : trace::file_state::abandoned);
     const trace_file& file = *start_.trace;
     if (settings_.verbose >= 1 && file.n_lost() > 0) {
-        say("warning: the trace has no room for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
+        say("warning: the trace has no space for %llu records, %s; %s", static_cast<unsigned long long>(file.n_lost()),
             settings_.trace_keep == kept_records::oldest ? "the last ones" : "the first ones of its threads",
-            file.is_disk_full() ? "the disk of COMMTASK_TRACE is full" : "COMMTASK_TRACE_MB gives it more");
+            file.is_disk_full() ? "the disk of COMMTASK_TRACE is full" : "a larger COMMTASK_TRACE_MB gives it more");
     }
     if (settings_.verbose >= 2) {
         say("the trace is in %s%s", file.path().c_str(),
@@ -361,15 +361,15 @@ void context::end_trace(drained how) noexcept {
 } // namespace commtask::detail
 
 void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
-    // release: partner of the acquires above; the front end can be asked from here on.
+    // release: partner of the acquires above. From here on the library may call the front end.
     commtask::detail::source_elsewhere.store(source, std::memory_order_release);
 }
 
-void commtask_say(const char* sentence) noexcept {
-    const std::string_view given = sentence;
-    const std::string_view whole = commtask::detail::log_prefix(); // "commtask: rank 1: "
+void commtask_say(const char* message) noexcept {
+    const std::string_view given = message;
+    const std::string_view whole = commtask::detail::log_prefix(); // for example "commtask: rank 1: "
     constexpr std::string_view name = "commtask: ";
-    commtask::detail::say("%s", sentence + (given.starts_with(whole)  ? whole.size()
-                                            : given.starts_with(name) ? name.size()
-                                                                      : 0));
+    commtask::detail::say("%s", message + (given.starts_with(whole)  ? whole.size()
+                                           : given.starts_with(name) ? name.size()
+                                                                     : 0));
 }

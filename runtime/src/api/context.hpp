@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One initialised runtime: configuration, place on the node, MPI, lanes, workers, watchdog. A
-// context holds everything that the library knows between commtask_init and commtask_finalize; the
-// only global is the pointer to it.
+// One initialised runtime: configuration, placement on the node, lanes, workers, watchdog. A
+// context owns all state between commtask_init and commtask_finalize. The only global is the
+// pointer to it.
 #pragma once
 
 #include "api/failures.hpp"
 #include "api/lane_selection.hpp"
 #include "api/listener.hpp"
-#include "api/plan_book.hpp"
+#include "api/plan_registry.hpp"
 #include "config/config.hpp"
 #include "core/lane_set.hpp"
 #include "core/progress_watch.hpp"
@@ -45,18 +45,18 @@ public:
     struct agreed_start {
         int rank = 0;
         int number = 0;
-        /// Made by the library; null unless every rank keeps statistics.
+        /// Duplicate for the statistics; null unless every rank collects statistics.
         MPI_Comm stats_comm = MPI_COMM_NULL;
-        /// Made by the library; null unless every rank writes a trace.
+        /// Duplicate for comparing clocks; null unless every rank writes a trace.
         MPI_Comm clock_comm = MPI_COMM_NULL;
-        /// Made by the library; null unless messages to other nodes are announced.
+        /// Duplicate for announcements; null unless messages to other nodes are announced.
         MPI_Comm announcing_comm = MPI_COMM_NULL;
         trace_file* trace = nullptr; ///< Null without COMMTASK_TRACE.
     };
 
-    /// MPI is initialised with a sufficient thread level.
-    /// @param node  null: the ranks of the node do not ring each other's doorbells
-    /// @param world  where to announce messages to a rank, by rank in MPI_COMM_WORLD; empty:
+    /// Precondition: MPI is initialised with a sufficient thread level.
+    /// @param node  null: the ranks of the node have no doorbells
+    /// @param world  by rank in MPI_COMM_WORLD, where messages to that rank are announced; empty:
     /// messages are not announced
     /// @throws std::bad_alloc, std::system_error
     context(config settings, int thread_level, rank_placement placement, const agreed_start& of,
@@ -66,41 +66,42 @@ public:
     /// Stops the workers. Call drain() first.
     ~context();
 
-    /// Any thread. Like lane_set::set_at_work(), and also lends the core of a lane that has no
+    /// Any thread. Like lane_set::set_at_work(); in addition lends the core of a lane that has no
     /// worker yet.
     void set_lanes_at_work(std::size_t n_lanes) noexcept;
 
-    /// How drain() ended.
+    /// The result of drain().
     enum class drained : std::uint8_t {
         completely, ///< Every task has ended.
-        by_force,   ///< Some tasks could not end, and were given up.
-        /// A progress thread stays inside a function of the program's, or a call of MPI: the
+        by_force,   ///< Some tasks could not end, and were abandoned.
+        /// A progress thread does not return from a function of the program or from MPI. The
         /// context must not be destroyed.
         not_at_all,
     };
-    /// Waits until every task has ended, or gives up the tasks that cannot end. Every wait has a
-    /// limit, unless the user has set COMMTASK_FINALIZE_TIMEOUT_S=0.
+    /// Waits until every task has ended, or abandons the tasks that cannot end. Every wait has a
+    /// limit unless COMMTASK_FINALIZE_TIMEOUT_S is 0.
     [[nodiscard]] drained drain() noexcept;
 
-    /// Under commtask-run, where the program's use of the library ends and MPI's calls go on: like
-    /// drain(), for the program's tasks alone. From here on the program finds no context.
+    /// Under commtask-run, at the program's commtask_finalize: like drain(), for the program's
+    /// tasks only, while the interposer goes on using the runtime. From here on current() returns
+    /// null.
     [[nodiscard]] drained end_use(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
-    /// Under commtask-run: whether a progress thread stays inside a function of the program's, or a
-    /// call of MPI, for `limit_ns`. If so, the context was left as after drained::not_at_all.
-    [[nodiscard]] bool is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
+    /// Under commtask-run: abandons the context if a progress thread does not return from a
+    /// function of the program or from MPI within `limit_ns`.
+    /// @return whether the context was abandoned, as after drained::not_at_all
+    [[nodiscard]] bool abandon_if_stuck(std::uint64_t limit_ns, std::int64_t verbose) noexcept;
 
-    /// Keeps the context that it has found alive, for a call that ends tasks on a thread that does
-    /// not know of commtask_finalize.
+    /// Keeps the context alive during a call that may be concurrent with commtask_finalize.
     class visit {
     public:
         visit() noexcept {
             for (bool is_counted = false; !is_counted;) {
                 count_ = n_visits_.load(std::memory_order_seq_cst);
-                // before the loads below; partner: in close() hide() comes before the load of the
-                // counter
+                // seq_cst, before the loads below. Partner: close() calls hide() before it loads
+                // the counter.
                 count_->fetch_add(1, std::memory_order_seq_cst);
                 is_counted = n_visits_.load(std::memory_order_seq_cst) == count_;
-                // leave_behind() has replaced the counter in between
+                // abandon() has replaced the counter in between.
                 if (!is_counted) count_->fetch_sub(1, std::memory_order_relaxed);
             }
             is_open_ = current_.load(std::memory_order_seq_cst) != nullptr;
@@ -117,23 +118,23 @@ public:
         bool is_open_ = false;
     };
 
-    /// Any thread. @return the queue of a communicator, which is registered if necessary; null with
-    /// a code and a sentence if `comm` is not a communicator
-    /// @param lane  the lane that is to serve the communicator, if no lane serves it yet
+    /// Any thread. Registers the communicator if necessary. @return its queue; null if `comm` is
+    /// not a communicator, with an error code and a message
+    /// @param lane  the lane for a communicator that has none yet
     [[nodiscard]] comm_queue* queue_of(MPI_Comm comm, int& code, int lane = mpi_comms::any_lane) noexcept {
         comm_queue* const known = comms_.find(comm);
         return known != nullptr ? known : register_comm(comm, code, lane);
     }
 
-    /// Like queue_of(), without waiting for the worker: AGAIN until the worker has registered a new
-    /// communicator.
+    /// Like queue_of(), but does not wait for the worker: `code` is AGAIN until the worker has
+    /// registered a new communicator.
     [[nodiscard]] comm_queue* try_queue_of(MPI_Comm comm, int& code) noexcept {
         comm_queue* const known = comms_.find(comm);
         return known != nullptr ? known : try_register_comm(comm, code);
     }
 
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
-    /// The stack size of threads on which functions of the program run.
+    /// The stack size of threads that run functions of the program.
     [[nodiscard]] std::size_t stack_bytes() const noexcept {
         return stack_for_functions_bytes(static_cast<std::size_t>(settings_.stack_kib) * 1024U);
     }
@@ -151,45 +152,43 @@ public:
     [[nodiscard]] task_trace* trace_if_kept() noexcept { return trace_.get(); }
     /// Whether there are statistics or a trace.
     [[nodiscard]] bool has_observers() const noexcept { return has_observers_; }
-    /// Called before the program can find the context.
+    /// Called before current() returns this context.
     void select_lanes(lane_selection by) noexcept { selection_ = std::move(by); }
     [[nodiscard]] const lane_selection& selection() const noexcept { return selection_; }
     [[nodiscard]] mpi_comms& comms() noexcept { return comms_; }
     [[nodiscard]] mpi_windows& windows() noexcept { return windows_; }
     [[nodiscard]] kept_handles& handles() noexcept { return handles_; }
-    /// Whether the calling thread may call MPI now, whatever other threads do.
+    /// Whether the calling thread may call MPI now, independent of other threads.
     [[nodiscard]] bool may_call_mpi() const noexcept {
         return thread_level_ == MPI_THREAD_MULTIPLE || in_progress_call() || lanes_.has_lock();
     }
-    [[nodiscard]] plan_book& plans() noexcept { return plans_; }
-    [[nodiscard]] listener_book& listeners() noexcept { return listeners_; }
+    [[nodiscard]] plan_registry& plans() noexcept { return plans_; }
+    [[nodiscard]] listener_registry& listeners() noexcept { return listeners_; }
     [[nodiscard]] waiting_policy waiting() const noexcept {
         return {placement_.idle == idle_policy::reserved, static_cast<std::uint64_t>(settings_.spin_us) * 1000U};
     }
 
-    /// Whether a thread that asks for progress makes progress itself: the worker has no core of its
-    /// own, or cannot make progress now.
+    /// Whether a waiting thread makes progress itself: the worker has no core of its own, or cannot
+    /// make progress now.
     [[nodiscard]] bool should_make_progress() const noexcept {
         return !waiting().worker_is_reserved || lanes_.are_paused() || lanes_.has_lock();
     }
 
-    /// The doorbells by which the ranks of the node wake each other's workers; null: there are
+    /// The doorbells by which the ranks of the node wake each other's workers; null if there are
     /// none.
     [[nodiscard]] const doorbells* bells() const noexcept { return bells_.get(); }
 
-    /// The context that the program finds between its commtask_init and its commtask_finalize, or
-    /// null.
+    /// The context between the program's commtask_init and commtask_finalize, or null.
     [[nodiscard]] static context* current() noexcept { return current_.load(std::memory_order_acquire); }
-    /// The context that runs, or null. Under commtask-run a context runs without the program's
-    /// commtask_init, too.
+    /// The context that runs, or null. Under commtask-run it exists from MPI_Init to MPI_Finalize.
     [[nodiscard]] static context* running() noexcept { return running_.load(std::memory_order_acquire); }
 
     static void set_running(context* next) noexcept { running_.store(next, std::memory_order_release); }
-    /// From here on the program finds the running context.
+    /// From here on current() returns running().
     static void open() noexcept { current_.store(running(), std::memory_order_release); }
-    /// From here on the program finds no context.
+    /// From here on current() returns null.
     static void hide() noexcept;
-    /// Like hide(), and waits until no thread is in a visit to the context that was there.
+    /// Like hide(), and waits until no thread is in a visit to the previous context.
     static void close() noexcept;
 
 private:
@@ -203,15 +202,15 @@ private:
     [[nodiscard]] watchdog_settings watchdog_plan() const;
     [[nodiscard]] std::vector<incomplete_line> list_elsewhere();
     void hook_mpi_finalize() noexcept;
-    /// Selects the tasks that are given up.
-    struct giving_up {
+    /// Selects the tasks to abandon.
+    struct abandoned_tasks {
         task_filter whose;
         task_filter listed;
         std::int64_t verbose;
     };
-    [[nodiscard]] bool give_up(const giving_up& of) noexcept;
-    [[nodiscard]] drained leave_behind(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept;
-    /// Posts a task for the library itself, whether the program uses the library or not.
+    [[nodiscard]] bool abandon_tasks(const abandoned_tasks& of) noexcept;
+    [[nodiscard]] drained abandon(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept;
+    /// Posts a control task, whether or not the program uses the library.
     [[nodiscard]] int post_own(commtask_op op, const commtask_options* options, commtask_t* task) noexcept;
     [[nodiscard]] comm_queue* register_comm(MPI_Comm comm, int& code, int lane) noexcept;
     [[nodiscard]] comm_queue* try_register_comm(MPI_Comm comm, int& code) noexcept;
@@ -222,12 +221,12 @@ private:
     void start_announcing();
     [[nodiscard]] std::vector<lane_doorbell> make_ringers();
     [[nodiscard]] mpi_comms::find_peers_function peer_finder() const;
-    [[nodiscard]] std::uint64_t patience_with_ranks_ns() const noexcept;
+    [[nodiscard]] std::uint64_t other_ranks_limit_ns() const noexcept;
 
     static std::atomic<context*> current_;
     static std::atomic<context*> running_;
     static std::atomic<int> first_visits_;
-    /// Counts threads in a visit; leave_behind() replaces it.
+    /// Counts the threads that are in a visit; abandon() replaces it.
     static std::atomic<std::atomic<int>*> n_visits_;
 
     const config settings_;
@@ -236,10 +235,10 @@ private:
     mpi_error_handling errors_;
     task_failures failures_;
     const rank_placement placement_;
-    /// Guards has_worker() of the lanes: the context lends the core of a lane without a worker; a
+    /// Guards has_worker() of the lanes. The context lends the core of a lane without a worker; a
     /// worker lends its core itself.
     std::mutex starting_;
-    std::mutex lending_; ///< Guards the next two members.
+    std::mutex lending_; ///< Guards narrowing_ and lent_.
     process_narrowing narrowing_;
     cpu_set lent_; ///< Cores of idle lanes, which the program's threads may use.
     lane_selection selection_;
@@ -257,11 +256,12 @@ private:
     lane_set lanes_;
     mpi_comms comms_;
     mpi_windows windows_;
-    plan_book plans_;
-    listener_book listeners_;
+    plan_registry plans_;
+    listener_registry listeners_;
     watchdog watchdog_;
     int finalize_keyval_ = MPI_KEYVAL_INVALID;
-    bool has_given_up_ = false; ///< Tasks were given up: MPI may still write to their memory.
+    /// Tasks were abandoned, and MPI may still write to their memory.
+    bool has_abandoned_tasks_ = false;
 };
 
 } // namespace commtask::detail

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several lanes make progress side by side only if MPI_Init makes a network context for each lane.
-// A program whose user sets COMMTASK_LANES has no place in its source to ask MPI for network
-// contexts. The library therefore asks when it is loaded, before main(). A program that chooses the
-// number of lanes itself calls commtask_lanes_prepare. Variables that the user has set are not
-// changed.
+// Lanes run in parallel only if MPI_Init creates a network context for each of them. If a user sets
+// COMMTASK_LANES, the program does not ask MPI for network contexts, so the library asks when it is
+// loaded, before main(). A program that chooses the number of lanes itself calls
+// commtask_lanes_prepare. Variables that the user has set are not changed.
 #include "mpi/identity.hpp"
 #include "mpi/lanes_below.hpp"
 
@@ -40,7 +39,7 @@ void ask_for_contexts(int n_lanes) {
         // commtask_init reports wrong settings
         static_cast<void>(apply_environment(settings, environ));
         ask_for_contexts(static_cast<int>(settings.lanes));
-    } catch (const std::bad_alloc&) { // then lanes take turns, and commtask_init says so
+    } catch (const std::bad_alloc&) { // then lanes serialize in MPI, and commtask_init reports it
     }
 }
 
@@ -56,7 +55,7 @@ int commtask_lanes_prepare(int n_lanes) noexcept {
         return refuse(COMMTASK_ERR_MPI_STATE,
                       "MPI is initialised already: call commtask_lanes_prepare before MPI_Init");
     }
-    if (has_user_chosen()) return COMMTASK_OK; // the library has asked when it was loaded
+    if (has_user_chosen()) return COMMTASK_OK; // the library asked when it was loaded
     return guarded([&] {
         ask_for_contexts(n_lanes);
         return static_cast<int>(COMMTASK_OK);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a use of the library ends. Unfinished tasks are waited for; tasks that cannot end are given
-// up. Where a function of the program's or a call of MPI does not return, the context is left as it
-// is. The thread that ends the use makes no progress itself, so that no such function keeps it.
-// Under commtask-run the program's use ends before the runtime does: MPI's calls go on to need the
+// How the library ends. Incomplete tasks are waited for; tasks that cannot end are abandoned. If a
+// function of the program or an MPI call does not return, the context is abandoned as it is. The
+// finalizing thread makes no progress itself, so that such a function cannot block it. Under
+// commtask-run the program's use ends before the runtime does, since MPI calls still need the
 // runtime.
 #include "api/context.hpp"
 
@@ -25,18 +25,18 @@
 namespace commtask::detail {
 namespace {
 
-constexpr auto look_ns = static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns);
+constexpr auto poll_interval_ns = static_cast<std::int64_t>(tuning::longest_unwoken_wait_ns);
 
 [[nodiscard]] std::uint64_t finalize_limit_ns(const config& settings) {
     return static_cast<std::uint64_t>(settings.finalize_timeout_s * 1e9);
 }
 
-/// All tasks but the MPI calls that the interposer turned into tasks.
+/// Every task except MPI calls that the interposer turned into tasks.
 [[nodiscard]] bool is_programs(const task& which) { return (which.flags() & flag_is_call) == 0; }
 [[nodiscard]] bool is_unfinished_and_programs(const task& which) { return no_handler(which) && is_programs(which); }
 
-/// Whether the progress lock of some lane is taken and no progress call has begun there since the
-/// last question.
+/// Whether some lane's progress lock is taken, and no progress call has begun on that lane since
+/// the last call of is_inside().
 class call_watch {
 public:
     [[nodiscard]] bool is_inside(lane_set& lanes) noexcept {
@@ -60,37 +60,38 @@ context::drained context::drain() noexcept {
     lanes_.resume_for_good();
     lanes_.watch_drain();
     // A lane without a worker has no thread that reports whether tasks are left, so this thread
-    // makes progress for it. The lane's first communicator brings a worker.
+    // makes one progress call for it. A lane gets its worker with its first communicator.
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
         if (!lanes_.has_worker(i)) static_cast<void>(progress_for_a_moment(lanes_[i], 1, [](bool) { return false; }));
     }
-    const waiting_policy looks_on{true, waiting().spin_ns};
-    drain_limit patience{finalize_limit_ns(settings_)};
+    const waiting_policy policy{true, waiting().spin_ns};
+    drain_limit limit{finalize_limit_ns(settings_)};
     progress_watch passes{finalize_limit_ns(settings_)};
     call_watch calls;
     drained how = drained::completely;
     bool is_closed = false;
     for (;;) {
-        if (wait_in_library(lanes_, looks_on, look_ns, [this] { return lanes_.is_quiet(); })) {
+        if (wait_in_library(lanes_, policy, poll_interval_ns, [this] { return lanes_.is_quiet(); })) {
             if (std::exchange(is_closed, true)) break;
-            // a thread that gave a message back meanwhile has posted a task, which must end too
+            // A thread may have released a message in the meantime, which posts a control task that
+            // must end too.
             close();
             continue;
         }
         const bool is_inside = calls.is_inside(lanes_);
         const bool is_stuck = passes.is_over(lanes_, now_ns());
-        if (!patience.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
+        if (!limit.is_over({now_ns(), lanes_.approx_ended(), is_inside || lanes_.approx_has_work()})) continue;
         if (!lanes_.try_acquire_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
-            if (is_stuck) return leave_behind(finalize_limit_ns(settings_), passes, settings_.verbose);
+            if (is_stuck) return abandon(finalize_limit_ns(settings_), passes, settings_.verbose);
             continue;
         }
-        const bool is_given_up = give_up({any_task, no_handler, settings_.verbose});
+        const bool is_abandoned = abandon_tasks({any_task, no_handler, settings_.verbose});
         lanes_.release_all_locks();
         if (is_given_up) {
             how = drained::by_force;
             break;
         }
-        patience.restart();
+        limit.restart();
     }
     lanes_.stop_workers();
     print_stats(how);
@@ -101,29 +102,30 @@ context::drained context::drain() noexcept {
 context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     listeners_.close_all();
     lanes_.resume_all(pauser::program);
-    // Inside a function that MPI calls, no other thread can make progress.
+    // Inside a function that MPI calls, this thread has the progress locks, and no other thread can
+    // make progress.
     const bool has_lock = lanes_.has_lock();
-    drain_limit patience{limit_ns};
+    drain_limit limit{limit_ns};
     progress_watch passes{limit_ns};
     std::size_t n_open = 0;
     for (;;) {
         if (!has_lock && !lanes_.try_acquire_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
-            if (passes.is_over(lanes_, now_ns())) return leave_behind(limit_ns, passes, verbose);
-            static_cast<void>(patience.is_over({now_ns(), n_open, true}));
+            if (passes.is_over(lanes_, now_ns())) return abandon(limit_ns, passes, verbose);
+            static_cast<void>(limit.is_over({now_ns(), n_open, true}));
             continue;
         }
-        // the next owner of the progress locks has the whole time
+        // The time limit starts again for the next owner of the progress locks.
         passes = progress_watch{limit_ns};
         if (has_lock) lanes_.progress();
         const incomplete_tasks::counts open = lanes_.accept_and_count(is_programs);
         const bool is_at_work = open.in_flight > 0 || open.ready > 0;
         n_open = open.all;
-        const bool is_hopeless = open.all > 0 && patience.is_over({now_ns(), open.all, is_at_work});
-        const bool is_given_up = is_hopeless && give_up({is_programs, is_unfinished_and_programs, verbose});
-        if (is_hopeless && !is_given_up) patience.restart();
+        const bool is_hopeless = open.all > 0 && limit.is_over({now_ns(), open.all, is_at_work});
+        const bool is_given_up = is_hopeless && abandon_tasks({is_programs, is_unfinished_and_programs, verbose});
+        if (is_hopeless && !is_given_up) limit.restart();
         const bool is_over = is_given_up || open.all == 0;
         if (is_over) {
-            close(); // a compute thread may be using a plan's member
+            close(); // waits for compute threads that are using a plan's member
             listeners_.forget_all(is_given_up);
             plans_.forget_programs();
         }
@@ -134,56 +136,56 @@ context::drained context::end_use(std::uint64_t limit_ns, std::int64_t verbose) 
         }
         if (is_over) return is_given_up ? drained::by_force : drained::completely;
         if (has_lock) continue;
-        lanes_.waiters.wait(look_ns, [&] { return lanes_.approx_ended() != n_ended; });
+        lanes_.waiters.wait(poll_interval_ns, [&] { return lanes_.approx_ended() != n_ended; });
     }
 }
 
-bool context::is_left_behind(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
+bool context::abandon_if_stuck(std::uint64_t limit_ns, std::int64_t verbose) noexcept {
     if (lanes_.has_lock()) return false;
     progress_watch passes{limit_ns};
     while (!lanes_.try_acquire_all_locks(now_ns() + tuning::longest_unwoken_wait_ns)) {
         if (!passes.is_over(lanes_, now_ns())) continue;
-        static_cast<void>(leave_behind(limit_ns, passes, verbose));
+        static_cast<void>(abandon(limit_ns, passes, verbose));
         return true;
     }
     lanes_.release_all_locks();
     return false;
 }
 
-/// The calling thread has all progress locks. @return false if some task could still move: the
-/// worker goes on with it
-bool context::give_up(const giving_up& of) noexcept {
+/// The calling thread has all progress locks. @return false, and nothing has changed, if some task
+/// can still make progress
+bool context::abandon_tasks(const abandoned_tasks& of) noexcept {
     if (lanes_.could_still_move(of.whose)) return false;
     close();                    // a task that a callback posts from here on would never end
     for (lane& each : lanes_) { // print all lists first: they name predecessors on other lanes
-        if (of.verbose >= 1) each.incomplete.print("given up by commtask_finalize", of.listed);
+        if (of.verbose >= 1) each.incomplete.print("abandoned by commtask_finalize", of.listed);
     }
     for (lane& each : lanes_) each.ending.abandon(of.whose);
-    has_given_up_ = true;
+    has_abandoned_tasks_ = true;
     return true;
 }
 
-/// @param passes  is over for at least one lane
-context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept {
+/// @param passes  the time limit, which is over on at least one lane
+context::drained context::abandon(std::uint64_t limit_ns, progress_watch& passes, std::int64_t verbose) noexcept {
     watchdog_.stop();
-    // a thread in a visit may stay inside MPI for ever; all that it uses remains, since nothing is
-    // destroyed
+    // A thread that is in a visit may never return from MPI. Nothing that it uses is destroyed.
     hide();
-    // The next commtask_init must not wait for that thread: visits are counted anew, and the old
-    // counter stays with this context.
+    // The next commtask_init must not wait for that thread: it counts visits in a new counter, and
+    // the old counter stays with this context.
     if (auto* const fresh = new (std::nothrow) std::atomic<int>{0}) n_visits_.store(fresh, std::memory_order_seq_cst);
     set_running(nullptr);
-    plans_.leave_all();
+    plans_.abandon_all();
     const std::uint64_t begin_ns = now_ns();
     std::array<bool, most_lanes> is_over{};
     for (const lane& each : lanes_) is_over[each.number()] = passes.is_over(each, begin_ns);
     for (lane& each : lanes_)
-        // all lanes before any wait: a thread that wants their progress locks is to find none
+        // All lanes first, before any wait: a thread that is waiting for one of their progress
+        // locks must not get another one.
         each.engine.abandon();
     lanes_.request_workers_to_stop();
-    // The program may end MPI after this. The progress threads that are not inside that call leave
-    // the library first. An external caller that waits for its next progress lock gives back the
-    // locks that it has.
+    // The program may call MPI_Finalize after this. Progress threads that are not inside the call
+    // leave the library first. An external caller that is waiting for its next progress lock
+    // releases the ones that it has.
     progress_watch others{limit_ns};
     for (lane& each : lanes_) {
         bool is_stuck = false;
@@ -195,8 +197,7 @@ context::drained context::leave_behind(std::uint64_t limit_ns, progress_watch& p
         if (verbose < 1 || !is_stuck) continue;
         const int kind = each.engine.approx_starting_kind();
         const std::string_view what = kind == 0 ? "a callback" : operation_of(kind).name;
-        say("unfinished tasks are left as they are by commtask_finalize: %s is inside one call (%.*s) that does "
-            "not come back",
+        say("incomplete tasks are abandoned by commtask_finalize: %s is inside one call (%.*s) that does not return",
             each.worker_text().data(), static_cast<int>(what.size()), what.data());
     }
     end_trace(drained::not_at_all);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The start and the end of the runtime. libcommtask has commtask_init and commtask_finalize for them (entry.cpp); the interposer, which
-// starts the runtime itself, has its own (sharing.cpp).
+// Start and end of the runtime. In libcommtask, commtask_init and commtask_finalize are these
+// functions (entry.cpp). The interposer starts the runtime itself, and has its own functions
+// (sharing.cpp).
 #pragma once
 
 #include <commtask/commtask.h>

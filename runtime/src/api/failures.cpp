@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sentence is made when something went wrong, so it may allocate memory and, where the calling
-// thread may call MPI, ask MPI for names. MPI_Abort ends the job on a thread that holds no lock; if
-// MPI_Abort does not return, a signal ends the process.
+// Error messages are built only after an error, so this code may allocate memory and, where the
+// calling thread may call MPI, ask MPI for names. MPI_Abort is called on a thread that has no lock;
+// if MPI_Abort does not return, a signal ends the process.
 #include "api/failures.hpp"
 
 #include "api/context.hpp"
@@ -36,30 +36,31 @@
 namespace commtask::detail {
 namespace {
 
-/// Outcomes that the program does not see. relaxed: read at the end, when every thread that counts
+/// Outcomes that the program does not see. relaxed: read at the end, after every counting thread
 /// has ended.
 struct counts {
-    std::atomic<unsigned> said{0}; ///< Sentences, including refusals that the program sees.
+    /// Printed messages, including those of refusals that the program sees.
+    std::atomic<unsigned> n_printed{0};
     std::atomic<unsigned> failed{0};
     std::atomic<unsigned> canceled{0};
 };
 counts unseen;
 
-constexpr unsigned said_at_most = 10;
+constexpr unsigned most_printed = 10;
 
-using sentence_buffer = std::array<char, 1024>;
+using message_buffer = std::array<char, 1024>;
 
-/// Kept from before to after the callback of a task that did not complete.
+/// Passed from before to after the callback of a task that did not complete.
 struct telling {
-    const task* of = nullptr; ///< Null: the program was told, or the error handler was asked.
+    const task* of = nullptr; ///< Null: the program was told, or the error handler was called.
     task_state how = task_state::open;
-    sentence_buffer sentence{};
-    /// The text of commtask_last_error() on this thread, which the program may still want.
-    sentence_buffer earlier{};
+    message_buffer message{};
+    /// Saves commtask_last_error() of this thread, which the program may still read.
+    message_buffer earlier{};
 };
 thread_local constinit telling now;
 
-void copy_last_message(sentence_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_message()); }
+void copy_last_message(message_buffer& to) noexcept { std::snprintf(to.data(), to.size(), "%s", last_message()); }
 
 /// "rank 1: ", or empty if the rank is not known.
 [[nodiscard]] std::string_view rank_text() noexcept {
@@ -75,16 +76,17 @@ void copy_last_message(sentence_buffer& to) noexcept { std::snprintf(to.data(), 
     return is_initialized != 0 && is_finalized == 0;
 }
 
-/// The time between the sentence that says why the job ends and MPI_Abort. The launcher reads the
-/// sentence meanwhile: without the wait MPICH's launcher drops the last line of one of 30 jobs. A
-/// thread also waits at most this long for the right to call MPI.
+/// The delay between the message that says why the job ends and MPI_Abort. Without it MPICH's
+/// launcher drops the last line of one of 30 jobs. A thread also waits at most this long until it
+/// may call MPI.
 constexpr long wait_before_abort_ns = 200'000'000;
 
-/// After so many seconds in MPI_Abort the process ends without it. Less: a launcher that answers late has not heard of the abort.
-constexpr unsigned abort_patience_s = 3;
+/// After so many seconds in MPI_Abort the process ends without it. A shorter limit would end the
+/// process before a slow launcher has received the abort.
+constexpr unsigned abort_limit_s = 3;
 
-/// Gives the calling thread the right to call MPI. The wait for it is short: all that is left to do
-/// is to ask for an error handler and to end the job.
+/// Lets the calling thread call MPI. The wait is short: only the error handler is queried and the
+/// job ended.
 class mpi_caller {
 public:
     explicit mpi_caller(context* runtime) noexcept {
@@ -98,7 +100,7 @@ public:
     ~mpi_caller() {
         if (held_ != nullptr) held_->release_all_locks();
     }
-    /// @return false: another thread has been inside MPI for long
+    /// @return false if another thread has been inside MPI for too long
     [[nodiscard]] bool may_call() const noexcept { return may_call_; }
 
 private:
@@ -115,12 +117,12 @@ using choice = mpi_error_handling::choice;
     return its == MPI_ERRORS_ARE_FATAL ? error_handler::fatal : error_handler::returns;
 }
 
-/// On a thread that may call MPI.
+/// Called on a thread that may call MPI.
 /// @param comm_is_bad  MPI must not be asked about the communicator
 [[nodiscard]] choice choice_of(const commtask_op* op, bool comm_is_bad) noexcept {
     const bool has_comm = op != nullptr && !comm_is_bad && op->comm != MPI_COMM_NULL;
     const MPI_Comm comm = has_comm ? op->comm : MPI_COMM_WORLD;
-    const errors_come_back scope;
+    const errors_return scope;
     if (op != nullptr && operation_of(op->kind).takes_file) return {handler_of(file_of(*op)), comm};
     context* const runtime = context::running();
     if (op != nullptr && operation_of(op->kind).takes_window && runtime != nullptr) {
@@ -135,9 +137,9 @@ using choice = mpi_error_handling::choice;
 }
 
 /// One thread ends the job. MPI_Abort ends the process by exit(). OpenMP's exit handlers may wait
-/// for the threads of a team, or free data that those threads use, so a handler here ends the
-/// process before them. With MPICH the end waits for ever where another rank is in MPI_Finalize;
-/// the alarm ends the process then.
+/// for the threads of a team, or free data that those threads use. A handler registered here
+/// therefore ends the process before them. With MPICH the end never returns if another rank is in
+/// MPI_Finalize; the alarm then ends the process.
 [[noreturn]] void end_job(MPI_Comm comm, int error_class) noexcept {
     static std::atomic<int> exit_code{MPI_SUCCESS}; // any other value: a thread is ending the job
     int none = MPI_SUCCESS;
@@ -145,7 +147,7 @@ using choice = mpi_error_handling::choice;
     const timespec until_read{0, wait_before_abort_ns};
     nanosleep(&until_read, nullptr);
     std::signal(SIGALRM, [](int /*signal*/) { std::_Exit(exit_code.load()); });
-    alarm(abort_patience_s);
+    alarm(abort_limit_s);
     std::atexit([] {
         std::fflush(stdout);
         std::_Exit(exit_code.load());
@@ -156,27 +158,27 @@ using choice = mpi_error_handling::choice;
     std::abort();
 }
 
-/// @param sentence  begins with the rank, or with what commtask_say accepts
-void say_whole(const char* sentence) noexcept {
-    const bool has_rank = !rank_text().empty() && std::string_view{sentence}.starts_with(rank_text());
-    commtask_say(sentence + (has_rank ? rank_text().size() : 0));
+/// @param message  begins with the rank, or with a prefix that commtask_say accepts
+void print_message(const char* message) noexcept {
+    const bool has_rank = !rank_text().empty() && std::string_view{message}.starts_with(rank_text());
+    commtask_say(message + (has_rank ? rank_text().size() : 0));
 }
 
-void say_if_few(const char* sentence) noexcept {
-    if (unseen.said.fetch_add(1, std::memory_order_relaxed) < said_at_most) say_whole(sentence);
+void print_if_few(const char* message) noexcept {
+    if (unseen.n_printed.fetch_add(1, std::memory_order_relaxed) < most_printed) print_message(message);
 }
 
 /// The program does not see this outcome.
-void follow(const choice& wanted, int error_class, const char* sentence) noexcept {
+void follow(const choice& wanted, int error_class, const char* message) noexcept {
     unseen.failed.fetch_add(1, std::memory_order_relaxed);
-    if (wanted.handler != error_handler::fatal) return say_if_few(sentence);
-    say_whole(sentence);
+    if (wanted.handler != error_handler::fatal) return print_if_few(message);
+    print_message(message);
     end_job(wanted.comm, error_class);
 }
 
-/// Whether the program sees how the task ends. A callback that relays belongs to a front end, which
-/// says itself whether the program was told.
-[[nodiscard]] bool is_looked_at(const task& which) noexcept {
+/// Whether the program sees how the task ends. A callback with COMMTASK_CALLBACK_RELAYS belongs to
+/// a front end, which says itself whether it told the program.
+[[nodiscard]] bool is_observed(const task& which) noexcept {
     if ((which.flags() & (flag_has_handle | flag_is_call | flag_has_handler)) != 0) return true;
     if (!which.has_extras()) return false;
     const bool has_callback = which.extras.callback != nullptr && (which.flags() & COMMTASK_CALLBACK_RELAYS) == 0;
@@ -184,12 +186,12 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
            (which.is_member() && which.member->of->has_callback_for(*which.member));
 }
 
-/// The member that failed, for the run of a plan; otherwise the task itself.
+/// The failed member, if the task is the run of a plan; otherwise the task itself.
 [[nodiscard]] const task& failed_part(const task& which) noexcept {
     return which.is_run() && which.run.failed_member != nullptr ? *which.run.failed_member : which;
 }
 
-/// MPI's text for an error code, in one line.
+/// MPI's text for an error code, as one line.
 [[nodiscard]] std::string mpi_text(int code) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
@@ -202,7 +204,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 /// The size in bytes of a receive's buffer; -1: the operation is no receive.
 [[nodiscard]] std::int64_t room_of(const task& which, const transport& below) noexcept {
     std::int64_t room = -1;
-    // the program may have used its lists again
+    // The program may have reused its lists.
     if (operation_of(which.op.kind).has_dests) return room;
     below.each_message(which.op, [&](const message_shape& each) {
         if (each.is_received) room = each.bytes;
@@ -218,7 +220,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 /// "rank 1: recv of 1 MPI_INT from rank 0, tag 7, halo, created at halo.c:50, failed: it has room
 /// for 4 bytes and got 16: ..."
 [[nodiscard]] std::string failure_text(const task& which) {
-    const errors_come_back scope;
+    const errors_return scope;
     const transport& below = which.queue->served_by->engine.below();
     std::string text = std::string{rank_text()} + below.describe(which) + ", failed: ";
     const bool is_cut = which.result.error_class == MPI_ERR_TRUNCATE;
@@ -231,7 +233,7 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
 
 [[nodiscard]] std::string cancel_text(const task& which, task_state how) {
     return std::string{rank_text()} + which.queue->served_by->engine.below().describe(which) + ", was canceled" +
-           (how == task_state::abandoned ? ": commtask_finalize gave it up" : "");
+           (how == task_state::abandoned ? ": commtask_finalize abandoned it" : "");
 }
 
 [[nodiscard]] std::string comm_text(const commtask_op& op, context* runtime, bool may_ask_mpi) {
@@ -245,20 +247,20 @@ void follow(const choice& wanted, int error_class, const char* sentence) noexcep
     return is_named ? name.data() : "a communicator without tasks";
 }
 
-/// Called before the task's successors are released, and before a front end lets the program go on.
-/// Once for each task.
+/// Called once per task, before the task's successors are released and before a front end lets the
+/// program continue.
 void ask_handler() noexcept {
     const task* const which = std::exchange(now.of, nullptr);
     // The run of a plan reports for its members.
-    if (which == nullptr || which->is_member() || is_looked_at(*which)) return;
+    if (which == nullptr || which->is_member() || is_observed(*which)) return;
     if (now.how == task_state::canceled) {
         unseen.canceled.fetch_add(1, std::memory_order_relaxed);
         return;
     }
     const task& failed = failed_part(*which);
-    if (&failed != which && is_looked_at(failed)) return;
+    if (&failed != which && is_observed(failed)) return;
     const bool comm_is_bad = !failed.queue->serves(failed.op.comm);
-    follow(choice_of(&failed.op, comm_is_bad), failed.result.error_class, now.sentence.data());
+    follow(choice_of(&failed.op, comm_is_bad), failed.result.error_class, now.message.data());
 }
 
 } // namespace
@@ -277,7 +279,7 @@ void task_failures::before_callback(const task& which, task_state how) noexcept 
         static_cast<void>(
             refuse(COMMTASK_FAILED, "a task failed or was canceled, and there is no memory to say which"));
     }
-    copy_last_message(now.sentence);
+    copy_last_message(now.message);
 }
 
 void task_failures::after_callback() noexcept {
@@ -291,7 +293,7 @@ int name_refused(int code, const commtask_op* operation) noexcept {
     try {
         const std::string reason = last_message();
         context* const runtime = context::running();
-        const errors_come_back scope;
+        const errors_return scope;
         bool may_ask_mpi = false;
         if (runtime != nullptr) {
             may_ask_mpi = runtime->thread_level() == MPI_THREAD_MULTIPLE || in_progress_call();
@@ -307,19 +309,19 @@ int name_refused(int code, const commtask_op* operation) noexcept {
         }
         return refuse(code, "%s%s was refused: %s", std::string{rank_text()}.c_str(), text.c_str(), reason.c_str());
     } catch (const std::bad_alloc&) {
-        return code; // with the reason alone
+        return code; // nothing to prepend
     }
 }
 
 int conclude_failures(int code) noexcept {
     const unsigned n_failed = unseen.failed.exchange(0, std::memory_order_relaxed);
     const unsigned n_canceled = unseen.canceled.exchange(0, std::memory_order_relaxed);
-    unseen.said.store(0, std::memory_order_relaxed);
+    unseen.n_printed.store(0, std::memory_order_relaxed);
     if (n_failed == 0) return code;
-    sentence_buffer text{};
+    message_buffer text{};
     const int length = std::snprintf(text.data(), text.size(), "%u %s failed or %s refused%s", n_failed,
                                      n_failed == 1 ? "task" : "tasks", n_failed == 1 ? "was" : "were",
-                                     n_failed > said_at_most ? "; the first 10 are named above" : "");
+                                     n_failed > most_printed ? "; the first 10 are named above" : "");
     if (n_canceled > 0) {
         const auto used = static_cast<std::size_t>(length);
         std::snprintf(&text[used], text.size() - used, "; %u %s canceled, which came after such a task", n_canceled,
@@ -348,13 +350,13 @@ void commtask_describe_operation(const commtask_op* operation, const char* file,
     }
 }
 
-void commtask_tell_refusal(int code, const commtask_op* operation, int is_looked_at, const char* sentence) noexcept {
-    if (is_looked_at != 0) return say_if_few(sentence);
-    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_mpi_class_of(code), sentence);
+void commtask_tell_refusal(int code, const commtask_op* operation, int is_observed, const char* message) noexcept {
+    if (is_observed != 0) return print_if_few(message);
+    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_mpi_class_of(code), message);
     const mpi_caller scope{context::running()};
     const choice wanted = choice_of(operation, code == COMMTASK_ERR_COMM);
     const int error_class = commtask_mpi_class_of(code);
-    follow(wanted, error_class, sentence);
+    follow(wanted, error_class, message);
     // MPI never saw this operation, so the library calls the program's error handler.
     const bool is_called = wanted.handler == error_handler::function && operation != nullptr && scope.may_call();
     if (is_called) MPI_Comm_call_errhandler(wanted.comm, error_class);

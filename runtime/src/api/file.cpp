@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI does not report that a file is closed. A program that wants to know of tasks that still need
-// a file closes the file here. The ranks first meet in a barrier that is a task: a rank that is
-// late keeps no worker inside MPI.
+// MPI does not notify the library when a file is closed. commtask_file_close lets a program find
+// tasks that still need the file. The ranks first meet in a barrier that is a task, so that a late
+// rank does not block a worker inside MPI.
 #include "api/context.hpp"
 #include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
@@ -66,12 +66,12 @@ namespace {
         return refuse(COMMTASK_ERR_RUNNING, "plans have %zu members on the file: release them first", n_members);
     }
     commtask_op together = commtask_op_barrier(comm);
-    // one lane, whichever thread of a rank calls
+    // Always the same lane, whichever thread of a rank calls.
     together.reserved = static_cast<int>(flag_uses_first_lane);
     commtask_t task = COMMTASK_NULL;
     code = commtask_post(&together, nullptr, &task);
     if (code == COMMTASK_OK) code = commtask_wait(&task, nullptr);
-    if (code == COMMTASK_FAILED) return refuse(code, "the ranks of the file could not meet on comm");
+    if (code == COMMTASK_FAILED) return refuse(code, "the barrier on comm failed");
     if (code != COMMTASK_OK) return code;
     int mpi_code = MPI_SUCCESS;
     code = run_in_progress_call([&] { mpi_code = MPI_File_close(&file); });
@@ -87,7 +87,7 @@ using namespace commtask::detail;
 int commtask_file_close(MPI_File* file, MPI_Comm comm) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
-    if (file == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "file is null: the address of an MPI_File is meant");
+    if (file == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "file is null: it must be the address of an MPI_File");
     if (*file == MPI_FILE_NULL) return refuse(COMMTASK_ERR_FILE, "file is MPI_FILE_NULL: it was closed already");
     if (comm == MPI_COMM_NULL) return refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
     if (!may_wait()) {

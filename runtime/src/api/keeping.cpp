@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// With MPI_THREAD_MULTIPLE the submitter keeps handles itself. With a lower thread level the
-// submitter may not call MPI, but no other thread may free a handle then either. When the lane
-// accepts a task that must wait, the lane keeps the task's handles: functions that run later on the
-// lane's thread may free them.
+// With MPI_THREAD_MULTIPLE the submitter itself keeps references to handles. With a lower thread
+// level the submitter may not call MPI, but then no other thread may free a handle either. The lane
+// keeps the handles of a task that must wait when it accepts the task: functions that run later on
+// the lane's thread may free them.
 #include "api/keeping.hpp"
 
 #include "base/last_error.hpp"
@@ -20,7 +20,7 @@ namespace commtask::detail {
 int keep_arguments(context& runtime, task& made) noexcept {
     const std::size_t n_types = kept_handles::count_types(made.op, *made.queue);
     if (!keep_lists(made, n_types, runtime.settings().check != 0)) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the lists of an operation");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the lists of an operation");
     }
     made.n_kept_types = static_cast<std::uint32_t>(n_types);
     if (runtime.may_call_mpi()) {
@@ -34,9 +34,9 @@ int keep_arguments(context& runtime, task& made) noexcept {
 }
 
 void start_now(lane& to, task& posted) noexcept {
-    // The wait has a limit: the worker may be in a function of the program's that wants a lock of
-    // the caller's. If another thread has the worker's core, the worker takes some tens of
-    // milliseconds to give the progress lock back.
+    // The wait is limited, since the worker may be in a function of the program that needs a lock
+    // of this thread. If another thread occupies the worker's core, the worker needs some tens of
+    // milliseconds to release the progress lock.
     constexpr std::uint64_t longest_wait_ns = 1'000'000'000;
     to.start_posted(posted, now_ns() + longest_wait_ns);
     task_pool::drop(&posted);
@@ -52,7 +52,7 @@ commtask_kept_t commtask_keep(commtask_op* operation) noexcept {
     const operation_traits& kind = operation_of(operation->kind);
     int code = COMMTASK_OK;
     comm_queue* const queue = runtime->queue_of(operation->comm, code);
-    // if so, a post is refused with a sentence
+    // If so, a post is refused with an error message.
     if (queue == nullptr || kind.family == operation_family::custom) return nullptr;
     if (!has_lists(kind) && !(may_have_handles(*operation, *queue) && runtime->may_call_mpi())) return nullptr;
     task* const holder = task_pool::acquire();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_lanes_choose and commtask_lanes_set. commtask_lanes_choose must answer alike on all
-// ranks, since both ends of a message must choose the same communicator. All its inputs were agreed
-// on in commtask_init, or come from the program.
+// commtask_lanes_choose and commtask_lanes_set. commtask_lanes_choose must return the same number
+// on all ranks, since both ends of a message must choose the same communicator. All its inputs were
+// agreed on in commtask_init, or come from the program.
 #include "api/context.hpp"
 #include "base/last_error.hpp"
 
@@ -25,7 +25,7 @@ namespace {
     }
 }
 
-/// How many lanes may be chosen for a caller that asks for at most `most_lanes`.
+/// The number of lanes available to a caller that asks for at most `most_lanes`.
 [[nodiscard]] unsigned limit_of(context& runtime, unsigned most_lanes) noexcept {
     const lane_selection& known = runtime.selection();
     if (!known.is_measured && !known.are_independent) return 1;
@@ -52,8 +52,8 @@ int commtask_lanes_choose(const commtask_burst* burst, commtask_lane_choice* cho
     const std::optional<burst_kind> kind = kind_of(known.kind);
     if (!kind) {
         return refuse(COMMTASK_ERR_ARGUMENT,
-                      "kind of burst is %d, and must be one of COMMTASK_BURST_MESSAGES, ..._PUTS and "
-                      "..._COLLECTIVES",
+                      "kind of burst is %d, and must be COMMTASK_BURST_MESSAGES, COMMTASK_BURST_PUTS or "
+                      "COMMTASK_BURST_COLLECTIVES",
                       known.kind);
     }
     const lane_choice made =
@@ -74,8 +74,7 @@ int commtask_lanes_set(int n_lanes) noexcept {
     const auto n_all = static_cast<int>(runtime->lanes().size());
     if (n_lanes < 1 || n_lanes > n_all) {
         return refuse(COMMTASK_ERR_ARGUMENT,
-                      "n_lanes is %d, and must be from 1 to the number of lanes, which is %d: set by COMMTASK_LANES",
-                      n_lanes, n_all);
+                      "n_lanes is %d, and must be from 1 to %d, the number of lanes (COMMTASK_LANES)", n_lanes, n_all);
     }
     runtime->set_lanes_at_work(static_cast<std::size_t>(n_lanes));
     return COMMTASK_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chooses the lane of a whole communicator. A lane is chosen before the first task: tasks that were
-// posted already have their queue, and later tasks on another lane would overtake them.
+// Chooses the lane of a whole communicator. This is possible only before the communicator's first
+// task: earlier tasks stay in their queue, and later tasks on another lane would overtake them.
 #include "api/collective_lanes.hpp"
 #include "api/context.hpp"
 #include "api/record.hpp"
@@ -23,8 +23,8 @@ namespace {
     if (comms == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "comms is null");
     if (n_comms >= 1 && n_comms <= n_lanes_of(runtime)) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_ARGUMENT,
-                  "n_comms is %d, and must be from 1 to the number of lanes, which is %d: set by COMMTASK_LANES",
-                  n_comms, n_lanes_of(runtime));
+                  "n_comms is %d, and must be from 1 to %d, the number of lanes (COMMTASK_LANES)", n_comms,
+                  n_lanes_of(runtime));
 }
 
 [[nodiscard]] int set_lane(context& runtime, MPI_Comm comm, int lane) noexcept {
@@ -38,7 +38,7 @@ namespace {
                   queue->name.c_str());
 }
 
-/// Collective. The arguments are checked.
+/// Collective. The arguments have been checked.
 [[nodiscard]] int collective_split(context& runtime, MPI_Comm comm, int n_comms, MPI_Comm* comms) noexcept {
     try {
         std::vector<MPI_Comm> made;
@@ -46,7 +46,7 @@ namespace {
         if (code == COMMTASK_OK) std::ranges::copy(made, comms);
         return code;
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a list of %d communicators", n_comms);
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a list of %d communicators", n_comms);
     }
 }
 

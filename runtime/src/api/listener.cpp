@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Active-message handlers (commtask_listen). Each slot has a receive, which is a task; its callback
-// hands messages to the handler and posts the slot again. The worker treats these receives like
-// others, except that no thread waits for their end.
+// Active-message handlers (commtask_listen). Each slot has a receive, which is a task. The callback
+// of the receive passes the message to the handler and posts the slot again. These receives are
+// ordinary tasks, except that no thread waits for them.
 #include "api/listener.hpp"
 #include "api/context.hpp"
 #include "api/posting.hpp"
@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-/// Calls a member function on a progress thread of the listener's lane, as the callback of a task
-/// that does nothing. The listener's communicator may have been freed.
+/// Calls a member function on a progress thread of the listener's lane, in the callback of a
+/// control task. The listener's communicator may have been freed.
 /// @param flags  COMMTASK_TRY, or none
 [[nodiscard]] int call_on_lane(const commtask_listener_s& whose, commtask_callback callback, void* argument,
                                std::uint32_t flags, commtask_t* task) noexcept {
@@ -38,7 +38,7 @@ constexpr std::size_t alignment = 64;
     return post_nothing(whose.home(), whose.comm(), &options, task);
 }
 
-/// Like call_on_lane(), and waits for the task.
+/// Like call_on_lane(), and waits for the control task.
 [[nodiscard]] int wait_on_lane(const commtask_listener_s& whose, commtask_callback callback, void* argument) noexcept {
     const pause_recording scope;
     commtask_t task = COMMTASK_NULL;
@@ -52,7 +52,7 @@ constexpr std::size_t alignment = 64;
 
 } // namespace
 
-bool listener_book::add(commtask_listener_s& made) noexcept {
+bool listener_registry::add(commtask_listener_s& made) noexcept {
     try {
         const std::lock_guard guard{mutex_};
         listeners_.push_back(&made);
@@ -62,37 +62,38 @@ bool listener_book::add(commtask_listener_s& made) noexcept {
     return true;
 }
 
-bool listener_book::remove(const commtask_listener_s& ended) noexcept {
+bool listener_registry::remove(const commtask_listener_s& ended) noexcept {
     const std::lock_guard guard{mutex_};
     return std::erase(listeners_, &ended) > 0;
 }
 
-bool listener_book::has_one_of(const comm_queue& queue) noexcept {
+bool listener_registry::has_one_of(const comm_queue& queue) noexcept {
     const std::lock_guard guard{mutex_};
     return std::ranges::any_of(listeners_, [&](const commtask_listener_s* each) {
         return &each->home() == &queue && each->has_communicator();
     });
 }
 
-void listener_book::close_all() noexcept {
+void listener_registry::close_all() noexcept {
     const std::lock_guard guard{mutex_};
     const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };
-    // A listener whose task finds the queue full is given up with the other unfinished tasks.
+    // A listener whose control task finds the queue full is abandoned with the other incomplete
+    // tasks.
     for (commtask_listener_s* const left : listeners_) {
         static_cast<void>(call_on_lane(*left, +close, left, COMMTASK_TRY, nullptr));
     }
 }
 
-void listener_book::forget_all(bool are_given_up) noexcept {
-    // used without the lock: a front end is told of ends, and may run tasks
+void listener_registry::forget_all(bool has_abandoned_receives) noexcept {
+    // Called without the lock: a front end is notified of the end, and may run tasks.
     std::vector<commtask_listener_s*> all;
     {
         const std::lock_guard guard{mutex_};
         all.swap(listeners_);
     }
     for (commtask_listener_s* const left : all) {
-        // MPI may still write to the memory of receives that were given up: the listener keeps it.
-        if (left->has_ended() && !are_given_up) {
+        // MPI may still write to the memory of abandoned receives, so the listener is not freed.
+        if (left->has_ended() && !has_abandoned_receives) {
             commtask_listener_s::let_go(left);
         } else {
             left->abandon();
@@ -126,12 +127,12 @@ commtask_listener_s::~commtask_listener_s() = default;
 bool commtask_listener_s::has_communicator() const noexcept { return home_.life() == home_life_; }
 
 void commtask_listener_s::drop(commtask_listener_s* which) noexcept {
-    // acq_rel: the last holder sees what the other holders did; partner of itself.
+    // acq_rel: the last owner of a reference sees the stores of the others; partner of itself.
     if (which->n_holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete which;
 }
 
 void commtask_listener_s::let_go(commtask_listener_s* ended) noexcept {
-    ended->take_given_back(); // messages that no control task has fetched
+    ended->repost_returned(); // messages that no control task has fetched
     drop(ended);
 }
 
@@ -143,9 +144,9 @@ int commtask_listener_s::open() noexcept {
     return COMMTASK_OK;
 }
 
-/// Posts the slot's receive as the last one, in the order in which MPI matches.
+/// Posts the slot's receive behind all receives of this listener, in matching order.
 int commtask_listener_s::post(slot& free) noexcept {
-    // the handle may belong to another communicator now
+    // The handle may belong to another communicator now.
     if (!has_communicator()) return COMMTASK_ERR_COMM;
     free.is_over = free.is_withdrawn = false;
     free.next = nullptr;
@@ -163,7 +164,7 @@ int commtask_listener_s::post(slot& free) noexcept {
 
 void commtask_listener_s::close() noexcept {
     is_closed_ = true;
-    take_given_back();
+    repost_returned();
     for (slot* each = first_; each != nullptr; each = each->next) {
         if (!each->is_over) static_cast<void>(commtask_cancel(each->receive));
     }
@@ -174,11 +175,11 @@ void commtask_listener_s::end_if_idle() noexcept {
     if (is_closed_ && first_ == nullptr) end();
 }
 
-/// May run several times, as messages are given back.
+/// May run several times, as messages are released.
 void commtask_listener_s::end() noexcept {
     if (auto* const tell = std::exchange(on_ended_, nullptr)) tell(on_ended_argument_);
-    // release: partner of the acquire in has_ended(). The last step: the thread that ends the
-    // listener may free it afterwards.
+    // release: partner of the acquire in has_ended(). This is the last access: the thread that ends
+    // the listener may free it afterwards.
     has_ended_.store(true, std::memory_order_release);
 }
 
@@ -189,13 +190,13 @@ void commtask_listener_s::on_end(const commtask_status* status, void* ended) noe
     mine.is_withdrawn = status->state == COMMTASK_STATE_CANCELED;
     mine.message = {sizeof mine.message, mine.memory,   status->bytes,      status->source,
                     status->tag,         status->error, status->error_class};
-    mine.of->hand_on();
+    mine.of->deliver_in_order();
 }
 
-/// Hands on all messages that have come, up to the first receive that has not ended.
-void commtask_listener_s::hand_on() noexcept {
+/// Passes all complete messages to the handler, up to the first receive that is not complete.
+void commtask_listener_s::deliver_in_order() noexcept {
     const pause_recording scope;
-    take_given_back();
+    repost_returned();
     while (first_ != nullptr && first_->is_over) {
         slot& next = *first_;
         first_ = next.next;
@@ -206,66 +207,64 @@ void commtask_listener_s::hand_on() noexcept {
 }
 
 void commtask_listener_s::hand_over(slot& taken) noexcept {
-    // relaxed: the caller has a reference already. Counted before the call, since another thread
-    // may release the message within the call.
+    // relaxed: the caller has a reference already. Incremented before the handler is called, since
+    // another thread may release the message during the call.
     n_holders_.fetch_add(1, std::memory_order_relaxed);
     if (handler_(&taken.message, argument_) != COMMTASK_MESSAGE_KEPT) take_back(taken);
 }
 
-/// On a progress thread: posts again what other threads have given back.
-void commtask_listener_s::take_given_back() noexcept {
-    // acquire: partner of the release in lay_down(); the program no longer uses the message.
-    slot* next = given_back_.exchange(nullptr, std::memory_order_acquire);
+/// On a progress thread: posts the slots again that other threads have released.
+void commtask_listener_s::repost_returned() noexcept {
+    // acquire: partner of the release in push_returned(). The program no longer uses the message.
+    slot* next = returned_.exchange(nullptr, std::memory_order_acquire);
     while (next != nullptr) take_back(*std::exchange(next, next->next));
 }
 
-/// On a progress thread. Without memory for the receive, or after the communicator was freed, the
-/// slot goes into the list of given-back slots. It is tried again when the next message comes or is
-/// given back.
+/// On a progress thread. If memory is exhausted, or the communicator was freed, the slot goes into
+/// the list of returned slots. It is tried again when the next message arrives or is released.
 void commtask_listener_s::take_back(slot& free) noexcept {
     const int code = is_closed_ ? COMMTASK_OK : post(free);
     if (code == COMMTASK_OK) {
-        // the program or the context has another reference
+        // The program or the context has another reference.
         n_holders_.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
-    lay_down(free);
+    push_returned(free);
     if (code != COMMTASK_ERR_NO_MEMORY || std::exchange(has_warned_, true)) return;
-    say("no memory for the next receive of a message in tag %d: its slot takes part again when another message comes "
-        "or is given back, "
-        "and if it was the listener's only one, never",
+    say("no memory for the listener's next receive with tag %d: its slot is posted again when another message arrives "
+        "or is released; if it was the only slot, never",
         tag_);
 }
 
-/// Any thread inside a visit that has entered `returning_`. The thread that ends the listener may
-/// wait for this thread alone.
+/// Any thread that is in a visit and has entered `returning_`. The thread that ends the listener
+/// may be waiting for this thread.
 void commtask_listener_s::leave() noexcept {
-    returning_.release(); // the listener may be gone from here on
+    returning_.release(); // the listener may be freed from here on
     if (context* const runtime = context::current()) runtime->lanes().waiters.notify_all();
 }
 
 /// Any thread.
-void commtask_listener_s::lay_down(slot& free) noexcept {
-    slot* first = given_back_.load(std::memory_order_relaxed);
+void commtask_listener_s::push_returned(slot& free) noexcept {
+    slot* first = returned_.load(std::memory_order_relaxed);
     do {
         free.next = first;
-        // release: partner of the acquire in take_given_back().
-    } while (!given_back_.compare_exchange_weak(first, &free, std::memory_order_release, std::memory_order_relaxed));
+        // release: partner of the acquire in repost_returned().
+    } while (!returned_.compare_exchange_weak(first, &free, std::memory_order_release, std::memory_order_relaxed));
 }
 
-void commtask_listener_s::on_given_back(const commtask_status* /*status*/, void* self) noexcept {
+void commtask_listener_s::on_returned(const commtask_status* /*status*/, void* self) noexcept {
     auto* const mine = static_cast<commtask_listener_s*>(self);
-    // acq_rel: a thread that found a control task on its way has put its message into the list
-    // before; partner of the exchange in give_back().
+    // acq_rel: a thread that found has_control_task_ set has pushed its slot before; partner of the
+    // exchange in give_back().
     mine->has_control_task_.exchange(false, std::memory_order_acq_rel);
-    mine->hand_on();
+    mine->deliver_in_order();
     mine->returning_.release();
     drop(mine);
 }
 
 int commtask_listener_s::give_back(slot& released) noexcept {
     const context::visit late;
-    // A thread that has entered the gate, or its control task, keeps the listener alive:
+    // A thread that has entered the gate, and its control task, keep the listener alive:
     // commtask_unlisten waits for both.
     const bool has_entered = returning_.try_acquire();
     if (!has_entered || !late.is_open() || has_ended()) {
@@ -273,22 +272,22 @@ int commtask_listener_s::give_back(slot& released) noexcept {
         drop(this);
         return COMMTASK_OK;
     }
-    lay_down(released);
-    // acq_rel: partner of the exchange in on_given_back().
+    push_returned(released);
+    // acq_rel: partner of the exchange in on_returned().
     if (has_control_task_.exchange(true, std::memory_order_acq_rel)) {
         leave();
         return COMMTASK_OK;
     }
-    // the control task's reference; on_given_back() drops it
+    // The control task's reference; on_returned() drops it.
     n_holders_.fetch_add(1, std::memory_order_relaxed);
-    const int code = call_on_lane(*this, &on_given_back, this, COMMTASK_NONE, nullptr);
+    const int code = call_on_lane(*this, &on_returned, this, COMMTASK_NONE, nullptr);
     if (code == COMMTASK_OK) return code;
-    // the next thread that gives a message back sends another control task
+    // The next thread that releases a message posts another control task.
     has_control_task_.store(false, std::memory_order_relaxed);
-    // not the last reference: the listener is not let go while a thread is inside
+    // Never the last reference: the listener is not freed while a thread is in the gate.
     n_holders_.fetch_sub(1, std::memory_order_relaxed);
     leave();
-    return code == COMMTASK_ERR_NOT_INITIALIZED ? COMMTASK_OK : code; // the library is about to end
+    return code == COMMTASK_ERR_NOT_INITIALIZED ? COMMTASK_OK : code; // the library is finalizing
 }
 
 int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, commtask_message_handler handler,
@@ -300,7 +299,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     }
     if (n_slots == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_slots is 0, and must be at least 1");
     if (max_bytes > static_cast<std::size_t>(std::numeric_limits<MPI_Count>::max())) {
-        return refuse(COMMTASK_ERR_COUNT, "max_bytes is %zu, which no message has", max_bytes);
+        return refuse(COMMTASK_ERR_COUNT, "max_bytes is %zu, and must fit into MPI_Count", max_bytes);
     }
     if (!may_wait()) return refuse_to_wait();
     const pause_recording scope;
@@ -319,13 +318,12 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     std::unique_ptr<commtask_listener_s> made;
     try {
         made = std::make_unique<commtask_listener_s>(*queue, comm, tag, max_bytes, n_slots, handler, argument);
-        // refused below: there is not enough memory, or the size is too large
+        // Refused below: memory is exhausted, or the size is too large.
     } catch (const std::exception&) {}
     if (made == nullptr || !runtime->listeners().add(*made)) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for %zu messages of %zu bytes", n_slots,
-                      max_bytes);
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  %zu messages of %zu bytes", n_slots, max_bytes);
     }
-    *listener = made.get(); // the handler may ask for it
+    *listener = made.get(); // the handler may read it
     struct control_task {
         commtask_listener_s* what;
         int code;
@@ -336,7 +334,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     };
     code = wait_on_lane(*made, +open, &mine);
     if (code == COMMTASK_OK) code = mine.code;
-    // This task comes after the receives in the lane's order: when it ends, MPI has the receives.
+    // This task follows the receives in the lane's order: when it ends, MPI has all receives.
     if (code == COMMTASK_OK) code = wait_on_lane(*made, nullptr, nullptr);
     commtask_listener_t opened = made.release();
     if (code == COMMTASK_OK) return COMMTASK_OK;
@@ -346,7 +344,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
 }
 
 void commtask_listener_on_end(commtask_listener_t listener, void (*end)(void*), void* argument) noexcept {
-    listener->tell_of_end(end, argument);
+    listener->set_on_end(end, argument);
 }
 
 int commtask_message_release(commtask_message* message) noexcept {
@@ -363,15 +361,15 @@ int commtask_unlisten(commtask_listener_t* listener) noexcept {
     if (!may_wait()) return refuse_to_wait();
     commtask_listener_s& ended = **listener;
     if (!runtime->listeners().remove(ended)) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "listener is of before commtask_finalize, or another thread ends it");
+        return refuse(COMMTASK_ERR_ARGUMENT, "listener ended in commtask_finalize, or another thread is ending it");
     }
     const auto close = [](const commtask_status*, void* self) { static_cast<commtask_listener_s*>(self)->close(); };
     if (const int code = wait_on_lane(ended, +close, &ended); code != COMMTASK_OK) {
         static_cast<void>(runtime->listeners().add(ended));
         return code;
     }
-    const auto is_left_alone = [&] { return ended.has_ended() && ended.is_left_alone(); };
-    while (!wait_in_library(runtime->lanes(), runtime->waiting(), -1, is_left_alone)) {}
+    const auto try_close_returns = [&] { return ended.has_ended() && ended.try_close_returns(); };
+    while (!wait_in_library(runtime->lanes(), runtime->waiting(), -1, try_close_returns)) {}
     *listener = COMMTASK_LISTENER_NULL;
     commtask_listener_s::let_go(&ended);
     return COMMTASK_OK;

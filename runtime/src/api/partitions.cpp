@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partitions. When a compute thread has filled partitions, it pays for an atomic exchange and a
-// countdown for each group of elements that they reach into. The last countdown of a group hands
-// the group's message to the worker. Recording asks MPI for the size of a datatype, and waits for a
-// progress thread to do so.
+// Partitioned members of plans. For the partitions that it fills, a compute thread pays one atomic
+// exchange, and one decrement for each group of elements that they overlap. The last decrement of a
+// group posts the group's message. Recording needs the size of the datatype, and waits for a
+// progress thread to ask MPI for it.
 #include "api/partitions.hpp"
 
 #include "api/run_in_progress_call.hpp"
@@ -24,7 +24,7 @@ struct type_layout {
 
 /// On a progress thread.
 [[nodiscard]] type_layout ask_layout(MPI_Datatype type) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     type_layout asked;
     MPI_Count lower = 0;
     asked.mpi_code = errors.code_of(MPI_Type_size_x(type, &asked.bytes));
@@ -34,7 +34,7 @@ struct type_layout {
     return asked;
 }
 
-/// Two such members with one tag could not be told apart: their groups leave in any order.
+/// Two such members with one tag could not be told apart, since their groups are sent in any order.
 [[nodiscard]] bool is_taken(plan& in, const commtask_op& wanted) noexcept {
     for (std::size_t i = 0; i < in.n_posted(); ++i) {
         const commtask_op& other = in.posted(i).op;
@@ -51,14 +51,14 @@ struct type_layout {
     return static_cast<const char*>(buffer) + element * extent;
 }
 
-/// Makes the counters of a member that sends. @throws std::bad_alloc
+/// Makes the counters of a send member. @throws std::bad_alloc
 void make_counters(partition_set& parts) {
     if (!parts.sends) return;
     parts.filled_for = std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(parts.n_partitions));
     parts.n_unfilled = std::make_unique<std::array<std::atomic<std::uint32_t>, 2>[]>(parts.groups.count());
 }
 
-/// Makes the member that sends or receives one group as one message. @throws std::bad_alloc
+/// Makes the member that sends or receives one group as a message. @throws std::bad_alloc
 [[nodiscard]] plan_member make_group(const plan_member& whole, const partition_set& parts, std::uint32_t group,
                                      int tag_upper_bound, std::int64_t element_bytes) {
     const std::int64_t begin = parts.groups.begin_of(group);
@@ -91,13 +91,13 @@ void make_counters(partition_set& parts) {
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
     const plan_member& whole = plan->posted(member);
     if (!whole.partitions) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "member %zu (%s) is not in partitions", member,
+        return refuse(COMMTASK_ERR_ARGUMENT, "member %zu (%s) is not partitioned", member,
                       operation_of(whole.op.kind).name);
     }
     const auto most = static_cast<int>(whole.partitions->n_partitions);
     if (first >= 0 && count >= 0 && first <= most && count <= most - first) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "partitions %d to %lld are asked for, and member %zu has %d, counted from 0",
-                  first, static_cast<long long>(first) + count - 1, member, most);
+    return refuse(COMMTASK_ERR_ARGUMENT, "the partitions are %d to %lld, and member %zu has %d, counted from 0", first,
+                  static_cast<long long>(first) + count - 1, member, most);
 }
 
 } // namespace
@@ -106,7 +106,7 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     const commtask_op& op = whole.op;
     const int tag_upper_bound = context::current()->comms().tag_upper_bound();
     if (is_taken(into, op)) {
-        return refuse(COMMTASK_ERR_TAG, "the recording has a %s with this rank and tag already: take another tag",
+        return refuse(COMMTASK_ERR_TAG, "the recording has a %s with this rank and tag already: use another tag",
                       operation_of(op.kind).name);
     }
     type_layout layout;
@@ -115,7 +115,7 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     if (const int code = run_in_progress_call([&] { layout = ask_layout(side.type); }); code != COMMTASK_OK)
         return code;
     if (layout.mpi_code != MPI_SUCCESS) {
-        return refuse(COMMTASK_ERR_TYPE, "the datatype of a %s has no size: it was freed, or never made",
+        return refuse(COMMTASK_ERR_TYPE, "the datatype of a %s has no size: it is not a datatype, or was freed",
                       operation_of(op.kind).name);
     }
     auto parts = std::make_unique<partition_set>();
@@ -127,7 +127,7 @@ int add_partitioned(commtask_plan_s& into, plan_member&& whole, task*& posted) {
     parts->sends = sends;
     make_counters(*parts);
     std::vector<std::uint32_t> groups(parts->groups.count());
-    // until all groups and the member behind them are recorded
+    // Until all groups and the member after them are recorded.
     const bool lacked_memory = std::exchange(into.lacks_memory, true);
     for (std::uint32_t group = 0; group < groups.size(); ++group) {
         groups[group] = parts->first_group + group;
@@ -156,24 +156,24 @@ void rebind_groups(plan& of, const plan_member& whole, const commtask_op& wanted
 using namespace commtask::detail;
 
 int commtask_plan_pready_range(commtask_plan_t plan, size_t member, int first, int count) noexcept {
-    const context::visit late; // a compute thread need not know of commtask_finalize
+    const context::visit late; // a compute thread may call concurrently with commtask_finalize
     if (!late.is_open()) return refuse_without_runtime();
     if (const int code = check_partition(plan, member, first, count); code != COMMTASK_OK) return code;
     plan_member& whole = plan->posted(member);
     if (!whole.partitions->sends) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is a precv: its partitions come from the other side", member);
+        return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is a precv: only the sender marks partitions as ready",
+                      member);
     }
-    if (plan->unended_of(whole) == nullptr || !plan->is_instantiated()) {
-        return refuse(COMMTASK_ERR_NO_MEMORY,
-                      "the system gave no memory for the plan's next run, which must be started first");
+    if (plan->unended_of(whole) == nullptr || !plan->is_armed()) {
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the plan's next run, which must be started first");
     }
     int n_before = 0;
     for (int partition = first; partition < first + count; ++partition) {
         if (!plan->fill_partition(whole, partition, release_to_its_lane)) ++n_before;
     }
-    return n_before == 0
-               ? COMMTASK_OK
-               : refuse(COMMTASK_ERR_ARGUMENT, "%d of the partitions were made ready before in this run", n_before);
+    return n_before == 0 ? COMMTASK_OK
+                         : refuse(COMMTASK_ERR_ARGUMENT, "%d of the partitions were marked as ready before in this run",
+                                  n_before);
 }
 
 int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) noexcept {
@@ -184,7 +184,7 @@ int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) n
         const task* const started = plan->started_of(plan->posted(member));
         if (started == nullptr) return 0;
         const auto has_ended = [&] { return started->life.state() != task_state::open; };
-        return look_once(*runtime, has_ended) ? 1 : 0;
+        return poll_once(*runtime, has_ended) ? 1 : 0;
     }
     if (const int code = check_partition(plan, member, partition, 1); code != COMMTASK_OK) return code;
     const partition_set& parts = *plan->posted(member).partitions;
@@ -196,5 +196,5 @@ int commtask_plan_parrived(commtask_plan_t plan, size_t member, int partition) n
         }
         return true;
     };
-    return look_once(*runtime, has_come) ? 1 : 0;
+    return poll_once(*runtime, has_come) ? 1 : 0;
 }

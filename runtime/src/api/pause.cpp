@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // commtask_pause and commtask_resume. The workers themselves change CPU masks and tell DLB which
-// core is free: the caller is a compute thread, or a thread that answers a signal, and must not pay
-// for it.
+// core is idle. The calling compute thread, or the thread that handles a signal, must not pay for
+// that.
 #include "api/context.hpp"
 #include "base/last_error.hpp"
 #include "base/log.hpp"
 
 #include <commtask/commtask.h>
 
-// Of the library DLB (Dynamic Load Balancing), if the process has it: DLB lends a core of this
+// Functions of DLB (Dynamic Load Balancing), if the process has loaded it: DLB lends a core of this
 // process to other processes.
 extern "C" {
 [[gnu::weak]] int DLB_LendCpu(int cpu);
@@ -18,8 +18,8 @@ extern "C" {
 
 namespace commtask::detail {
 
-/// The program's threads may use the core of a worker that rests, and leave the core when the
-/// worker is about to go on.
+/// The program's threads may use the core of a paused worker, and leave it before the worker
+/// resumes.
 void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
     const std::lock_guard guard{lending_};
     if (lent_.contains(placement_.lane_cpus[lane]) == is_lent) return;
@@ -37,10 +37,10 @@ void context::lend_core(std::size_t lane, bool is_lent) noexcept try {
     int (*const tell)(int) = is_lent ? &DLB_LendCpu : &DLB_ReclaimCpu;
     if (tell != nullptr) static_cast<void>(tell(placement_.lane_cpus[lane]));
     if (settings_.verbose >= 2) say("lane %zu %s its core", lane, is_lent ? "gives the program" : "takes back");
-} catch (const std::bad_alloc&) { // the masks stay as they are
+} catch (const std::bad_alloc&) { // the masks do not change
 }
 
-/// The workers have ended: takes back every core that a worker had lent.
+/// The workers have ended: reclaims every core that a worker had lent.
 void context::take_back_cores() noexcept {
     if (&DLB_ReclaimCpu == nullptr) return;
     for (const int cpu : placement_.lane_cpus) {
@@ -63,5 +63,5 @@ int commtask_resume(void) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (runtime->lanes().resume(pauser::program)) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "commtask_resume was called without a commtask_pause that it would undo");
+    return refuse(COMMTASK_ERR_ARGUMENT, "commtask_resume was called without a commtask_pause before it");
 }

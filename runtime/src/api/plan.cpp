@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans and their members. plan_start.cpp starts plans. A plan is changed between runs, by one
-// thread at a time. A call from a compute thread costs one or two loads and an atomic operation.
+// Plans and their members; plan_start.cpp starts plans. One thread at a time changes a plan,
+// between runs. A call from a compute thread costs one or two loads and an atomic operation.
 #include "core/plan.hpp"
 #include "api/context.hpp"
 #include "api/partitions.hpp"
@@ -85,9 +85,9 @@ int commtask_plan_on_member(commtask_plan_t plan, commtask_member_callback callb
 int commtask_plan_defer(commtask_plan_t plan, size_t member) noexcept {
     return change_member(plan, member, [&](plan_member& held) {
         if (held.partitions) {
-            return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is in partitions, %s", member,
-                          held.partitions->sends ? "each of which waits for commtask_plan_pready_range"
-                                                 : "and is received as it comes");
+            return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is partitioned, %s", member,
+                          held.partitions->sends ? "and each partition waits for commtask_plan_pready_range"
+                                                 : "and receives without commtask_plan_pready");
         }
         // relaxed: published with the plan.
         const bool was_deferred = held.is_deferred;
@@ -100,20 +100,20 @@ int commtask_plan_defer(commtask_plan_t plan, size_t member) noexcept {
 }
 
 int commtask_plan_pready(commtask_plan_t plan, size_t member) noexcept {
-    const context::visit late; // a compute thread need not know of commtask_finalize
+    const context::visit late; // a compute thread may call concurrently with commtask_finalize
     if (!late.is_open()) return refuse_without_runtime();
     if (const int code = check_member(plan, member); code != COMMTASK_OK) return code;
     plan_member& held = plan->posted(member);
     task* const waiting = plan->unended_of(held);
     if (waiting == nullptr) {
-        return refuse(COMMTASK_ERR_NO_MEMORY,
-                      "the system gave no memory for the plan's next run, which must be started first");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the plan's next run, which must be started first");
     }
     const graph::ready_result result = graph::make_ready(*waiting);
     if (result.waits_for_none) held.queue->served_by->released(*waiting);
-    if (result.was_deferred) return COMMTASK_OK;
+    if (result.was_held) return COMMTASK_OK;
     return held.is_deferred
-               ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was made ready before in this run, or canceled", member)
+               ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was marked as ready before in this run, or was canceled",
+                        member)
                : refuse(COMMTASK_ERR_ARGUMENT, "member %zu is not deferred: call commtask_plan_defer first", member);
 }
 
@@ -123,7 +123,7 @@ int commtask_plan_member(commtask_plan_t plan, size_t member, commtask_t* task) 
     if (task == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
     plan_member& asked = plan->posted(member);
     commtask::detail::task* found = plan->started_of(asked);
-    // not null: the first run's tasks are made with the plan
+    // Not null: the first run's tasks are made with the plan.
     if (found == nullptr) found = plan->unended_of(asked);
     found->life.take_reference();
     *task = static_cast<commtask_t>(found);
@@ -135,7 +135,7 @@ size_t commtask_plan_size(commtask_plan_t plan) noexcept {
 }
 
 int commtask_plan_release(commtask_plan_t* plan) noexcept {
-    if (plan != nullptr && plan_book::free_left(*plan)) { // whether or not the library runs again
+    if (plan != nullptr && plan_registry::free_rest(*plan)) { // with or without a running library
         *plan = COMMTASK_PLAN_NULL;
         return COMMTASK_OK;
     }
@@ -146,7 +146,7 @@ int commtask_plan_release(commtask_plan_t* plan) noexcept {
     commtask_plan_s& released = **plan;
     if (!released.try_change()) return refuse_running(released);
     runtime->plans().remove(released);
-    const int code = run_in_progress_call([&] { plan_book::destroy(released); });
+    const int code = run_in_progress_call([&] { plan_registry::destroy(released); });
     if (code == COMMTASK_OK) {
         *plan = COMMTASK_PLAN_NULL;
     } else {

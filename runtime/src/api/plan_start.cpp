@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The start of a plan. The members and their communicators were checked when they were recorded. A
-// start claims the plan, writes one task and posts it, whatever the number of members.
+// Starts a plan. The members and their communicators were checked when they were recorded. A start
+// claims the plan, then writes and posts one task, independent of the number of members.
 #include "api/plan_start.hpp"
 
 #include "api/failures.hpp"
@@ -18,20 +18,20 @@ namespace {
     if (start.result == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is null");
     if (options == nullptr) return COMMTASK_OK;
     if ((options->flags & (COMMTASK_ORDERED | COMMTASK_UNORDERED)) != 0 || ticket_of(options) != nullptr) {
-        return refuse(COMMTASK_ERR_ARGUMENT,
-                      "options ask for an order, and a plan's members were recorded with theirs");
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "options->flags has an order: the members of a plan have the orders with which they were recorded");
     }
     return check_options(*options, operation_of(start.kind), queue);
 }
 
-/// From here on no other thread starts or changes the plan.
+/// From here on no other thread can start or change the plan.
 [[nodiscard]] int claim(plan& started) noexcept {
     switch (started.try_start()) {
     case plan::start_status::is_running: return refuse_running(started);
     case plan::start_status::comm_was_freed:
         return refuse(COMMTASK_ERR_COMM, "a communicator of the plan was freed since the plan was recorded");
-    case plan::start_status::no_memory:
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the plan's next run");
+    case plan::start_status::no_memory: return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the plan's next run");
     case plan::start_status::done: break;
     }
     return COMMTASK_OK;
@@ -44,10 +44,9 @@ int start_plan(context& runtime, const commtask_op& start, const commtask_option
     if (is_recording() && !is_call) return refuse(COMMTASK_ERR_ARGUMENT, "a plan cannot be recorded in a plan");
     auto* const started = static_cast<commtask_plan_t>(start.result);
     int code = COMMTASK_OK;
-    // an empty plan has no queue
+    // An empty plan has no queue.
     comm_queue* const home = started != nullptr ? started->home() : nullptr;
-    comm_queue* const queue =
-        // registered with the runtime
+    comm_queue* const queue = // registered with the runtime
         home != nullptr ? home : runtime.queue_of(MPI_COMM_SELF, code);
     if (queue == nullptr) return code;
     if (code = check_start(start, options, *queue); code != COMMTASK_OK) return code;
@@ -58,7 +57,7 @@ int start_plan(context& runtime, const commtask_op& start, const commtask_option
         started->end_change();
         return code;
     }
-    static_cast<void>(made.write(1)); // it keeps no arguments; the extra reference is the plan's
+    static_cast<void>(made.write(1)); // no arguments are kept; the extra reference is the plan's
     made.slot().modes = modes_of_this_thread();
     started->begin_start(made.slot());
     if (!post_run(made.slot(), made.may_wait())) return refuse(COMMTASK_AGAIN, "the queue is full");

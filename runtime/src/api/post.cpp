@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posting. The post of a plain message writes two lines of the task, its shared line and one cell
-// of the submission queue. It loads nothing that the worker writes. Every other post takes a path
-// of its own, which posting.hpp lists. A wrong argument is refused before any memory or place is
-// taken.
+// Posting. A post of a plain message writes two lines of the task, its shared line and one cell of
+// the submission queue. It loads nothing that the worker writes. Every other post is a function of
+// its own, listed in posting.hpp. A wrong argument is refused before memory or a position in
+// program order is taken.
 #include "api/failures.hpp"
 #include "api/keeping.hpp"
 #include "api/plan_start.hpp"
@@ -24,23 +24,24 @@ namespace {
     return (static_cast<std::uint32_t>(op.reserved) & flag_is_call) != 0;
 }
 
-/// The runtime that a post uses. A call that the interposer has made a task of uses the running
-/// runtime, whether the program uses the library or not.
+/// The runtime for a post. A call that the interposer turned into a task uses the running runtime,
+/// whether or not the program uses the library.
 [[nodiscard]] context* context_for(const commtask_op* operation) noexcept {
     context* const programs = context::current();
     return programs == nullptr && operation != nullptr && is_call(*operation) ? context::running() : programs;
 }
 
-/// For an operation without options on a queue of its communicator: whether nothing must be kept
-/// for it, no observer is there, and no turn is open that the operation might have to wait for.
+/// For an operation without options on a queue of its communicator. Whether it needs no references
+/// to arguments, there are no observers, and no turn is open that the operation might have to wait
+/// for.
 [[nodiscard]] bool needs_nothing(const context& runtime, const commtask_op& op, const comm_queue& queue) noexcept {
     return !runtime.has_observers() && !queue.order.has_open() && (is_call(op) || !may_have_handles(op, queue));
 }
 
-/// The path of most posts: operations that need nothing.
+/// The fast path: operations that need none of the other steps.
 [[nodiscard]] int post_plain(const commtask_op& op, comm_queue& queue, commtask_t* task_out) noexcept {
     task* const slot = task_pool::acquire();
-    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
+    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a task");
     const std::uint32_t flags = static_cast<std::uint32_t>(op.reserved) & flag_is_call;
     if (task_out == nullptr) {
         slot->begin_operation(op, queue, flags, 1);
@@ -56,7 +57,7 @@ namespace {
 [[nodiscard]] int check_operation(context& runtime, const commtask_op& op, const comm_queue& queue) noexcept {
     const int tag_upper_bound = runtime.comms().tag_upper_bound();
     if (!operation_of(op.kind).takes_window) return check_arguments(op, queue, tag_upper_bound);
-    // For a program that registers no windows, the interposer knows the windows.
+    // If the program registers no windows, the interposer knows the windows.
     if (is_call(op)) return COMMTASK_OK;
     const auto window = runtime.windows().find(window_of(op));
     if (window == nullptr)
@@ -65,7 +66,7 @@ namespace {
     return check_window_arguments(op, *window, queue, tag_upper_bound, may_ask_mpi);
 }
 
-/// Posts on the communicator of the operation.
+/// Posts on the operation's communicator.
 [[nodiscard]] int post(context& runtime, const commtask_op& op, const commtask_options* options,
                        commtask_t* task) noexcept {
     int code = COMMTASK_OK;
@@ -76,7 +77,7 @@ namespace {
     return post_on_queue(runtime, op, options, *queue, op.comm, task);
 }
 
-/// Every post but that of a plain message.
+/// Every post except that of a plain message.
 [[nodiscard]] int post_any(context& runtime, const commtask_op& op, const commtask_options* options,
                            commtask_t* task) noexcept {
     if (starts_plan(op)) return start_plan(runtime, op, options, task);
@@ -108,8 +109,7 @@ int check_post(context& runtime, const commtask_op& op, const commtask_options* 
 
 int refuse_single_partitions(const operation_traits& operation) noexcept {
     return refuse(COMMTASK_ERR_ARGUMENT,
-                  "%s goes as its plan says when partitions are ready: record it between commtask_record_begin and "
-                  "commtask_record_end",
+                  "%s is allowed in plans only: record it between commtask_record_begin and commtask_record_end",
                   operation.name);
 }
 

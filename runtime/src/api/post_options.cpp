@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads and checks the options of a post. The last fields are read through functions here, since a
-// structure of an older version of the library is shorter.
+// Reads and checks the options of a post. The last fields are read by functions, since an older
+// version's structure is shorter.
 #include "api/posting.hpp"
 
 #include "base/last_error.hpp"
@@ -11,7 +11,7 @@
 namespace commtask::detail {
 namespace {
 
-/// The largest count of references that a task can have.
+/// The largest reference count of a task.
 constexpr std::size_t most_predecessors = (std::size_t{1} << 28U) - 1;
 
 constexpr std::uint32_t public_flags =
@@ -49,10 +49,12 @@ int check_options(const commtask_options& options, const operation_traits& opera
         return refuse(COMMTASK_ERR_ARGUMENT, "options->flags has unknown bits: 0x%x", options.flags & ~public_flags);
     }
     if ((options.flags & COMMTASK_ORDERED) != 0 && (options.flags & COMMTASK_UNORDERED) != 0) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "options->flags asks for COMMTASK_ORDERED and COMMTASK_UNORDERED");
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options->flags has both COMMTASK_ORDERED and COMMTASK_UNORDERED: set at most one of them");
     }
     if ((options.n_after > 0 && options.after == nullptr) || (options.n_events > 0 && options.events == nullptr)) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "options->after or options->events is null and its number is not 0");
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "options->after or options->events is null, and n_after or n_events is not 0");
     }
     if (options.status != nullptr && options.status->struct_size == 0) {
         return refuse(COMMTASK_ERR_ARGUMENT, "options->status->struct_size is 0: start from COMMTASK_STATUS_INIT");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posts in program order, and tickets: places in program order that are taken before the operation
-// is posted. A place that is never used would hold up later operations, so everything that can be
-// refused is refused before a place is taken.
+// Posts in program order, and tickets, which reserve a position in program order before the
+// operation is posted. An unused position would block later operations, so everything that can be
+// refused is refused before a position is taken.
 #include "api/failures.hpp"
 #include "api/plan_start.hpp"
 #include "api/post_window.hpp"
@@ -28,12 +28,13 @@ namespace {
     commtask_op op = *operation;
     const operation_traits& kind = operation_of(op.kind);
     const std::uint32_t flags = options != nullptr ? options->flags : COMMTASK_NONE;
-    if (!can_have_turn(kind, flags)) { // its post checks the rest
+    if (!can_have_turn(kind, flags)) { // the operation's post checks the rest
         *ticket = {};
         return COMMTASK_OK;
     }
     if (starts_plan(op)) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "a plan takes the turns of its members when it is started, none before");
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "a plan takes the turns of its members when it is started, so it needs no ticket");
     }
     int code = give_channel(*runtime, op);
     if (code != COMMTASK_OK) return code;
@@ -51,8 +52,8 @@ namespace {
     return COMMTASK_OK;
 }
 
-/// A canceled task brings the ticket to its lane, and the lane releases the tasks that have waited
-/// for the ticket's place.
+/// A canceled task carries the ticket to its lane, and the lane releases the tasks that waited for
+/// the ticket's position.
 [[nodiscard]] int drop_place(context& runtime, comm_queue& queue, const commtask_ticket& ticket) noexcept {
     const commtask_op nothing = commtask_op_noop(queue.comm);
     posting made{runtime, nothing, nullptr, queue, nullptr};
@@ -60,9 +61,9 @@ namespace {
     turn* const dropped = queue.order.use(ticket.number);
     if (dropped == nullptr) return refuse_used_ticket(ticket);
     made.flags |= flag_has_extras;
-    static_cast<void>(made.write()); // it keeps no arguments
+    static_cast<void>(made.write()); // no arguments are kept
     made.slot().extras.its_turn = dropped;
-    // published by the submission queue
+    // Published by the submission queue.
     made.slot().marks.store(mark_cancel, std::memory_order_relaxed);
     queue.served_by->post(made.slot());
     settle_place(runtime, queue.comm, ticket.number, false);
@@ -74,8 +75,7 @@ namespace {
 
 int check_ticket(const commtask_ticket& ticket, const comm_queue& queue) noexcept {
     if (ticket.queue == queue.number) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_ARGUMENT, "ticket was taken for another communicator than %s, or by nobody",
-                  queue.name.c_str());
+    return refuse(COMMTASK_ERR_ARGUMENT, "ticket is not a ticket of %s", queue.name.c_str());
 }
 
 int post_in_order(posting& made) noexcept {
@@ -126,10 +126,10 @@ int commtask_ticket_drop(MPI_Comm comm, commtask_ticket ticket) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (ticket.number == 0 || ticket.class_ > static_cast<std::uint32_t>(order_class::collectives)) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "ticket is not one that commtask_ticket_take gave");
+        return refuse(COMMTASK_ERR_ARGUMENT, "ticket was not returned by commtask_ticket_take");
     }
     int code = COMMTASK_OK;
-    // For a window's ticket, the caller does not know the window's communicator.
+    // The caller of a window's ticket does not know the window's communicator.
     comm_queue* const windows_queue = comm == MPI_COMM_NULL ? runtime->comms().find_by_number(ticket.queue) : nullptr;
     comm_queue* queue = windows_queue != nullptr ? windows_queue : runtime->queue_of(comm, code);
     if (queue == nullptr) return code;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of a post. Wrong arguments were refused before. A step fails only without memory, or if
-// the lane's queue is full and the caller does not want to wait.
+// The steps of a post. Wrong arguments were refused before. A step fails only if memory is
+// exhausted, or if the lane's queue is full and COMMTASK_TRY is set.
 #include "api/posting.hpp"
 
 #include "api/keeping.hpp"
@@ -42,13 +42,13 @@ posting::~posting() {
 int posting::begin() noexcept {
     slot_ = task_pool::acquire();
     if (slot_ != nullptr && graph::make_room_for_edges(*slot_, n_predecessors_)) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task");
+    return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a task");
 }
 
 int posting::make_turn(std::uint32_t flags_of_turn) noexcept {
     if (n_predecessors_ == 0 && !queue.order.has_open()) return COMMTASK_OK;
     its_turn_ = queue.order.make(op, flags_of_turn, source_of(options));
-    if (its_turn_ == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a task's turn");
+    if (its_turn_ == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a task's turn");
     if (!its_turn_->has_channels()) unmake_turn();
     return COMMTASK_OK;
 }
@@ -78,7 +78,7 @@ int posting::write(std::uint32_t n_more_references) noexcept {
         slot_->trace_id = trace_id_ = traced != nullptr ? traced->records().new_id() : 0;
     }
     if (kind.computes) slot_->modes = modes_of_this_thread();
-    // The request of an attach moves into the slot; after a successful post the caller's variable
+    // Moves the request of an attach into the slot. After a successful post the caller's variable
     // is MPI_REQUEST_NULL.
     static_assert(sizeof(MPI_Request) <= sizeof slot_->mpi_status);
     if (kind.takes_request) std::memcpy(slot_->mpi_status, op.result, sizeof(MPI_Request));

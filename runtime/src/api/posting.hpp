@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A post that is more than a plain message (post.cpp): its options, its turn in program order, and
-// the arguments that are kept for it. Each path is a function of its own, in a file of its own, and
-// takes the steps of `posting` that it needs. The destructor takes back everything that was not
-// handed to a lane, so no path undoes anything itself.
+// references to its arguments. Each path is a function in a file of its own, and calls the steps of
+// `posting` that it needs. The destructor undoes every step unless the task was handed to a lane.
 #pragma once
 
 #include "api/context.hpp"
@@ -30,27 +29,27 @@ public:
     const commtask_options* const options;
     comm_queue& queue;
     const operation_traits& kind;
-    MPI_Comm comm;       ///< The task's: if the communicator is striped, the queue's.
+    MPI_Comm comm;       ///< The task's: of the queue, if the communicator is striped.
     std::uint32_t flags; ///< Of the task.
 
     [[nodiscard]] bool may_wait() const noexcept { return (flags & COMMTASK_TRY) == 0; }
-    /// After begin().
+    /// Precondition: begin().
     [[nodiscard]] task& slot() noexcept { return *slot_; }
 
-    // The steps, in this order: each returns COMMTASK_OK, or a code with a sentence.
+    // The steps, in this order. Each returns COMMTASK_OK, or an error code with a message.
 
-    /// Takes memory for the task.
+    /// Allocates the task.
     [[nodiscard]] int begin() noexcept;
-    /// Takes memory for the task's turn, if the task may have to wait for others or others for it.
-    /// @param flags_of_turn  give the order of the turn
+    /// Allocates the task's turn, if the task may have to wait for others or others for it.
+    /// @param flags_of_turn  contain the order of the turn
     [[nodiscard]] int make_turn(std::uint32_t flags_of_turn) noexcept;
     void unmake_turn() noexcept;
     /// Writes the task with its options, and keeps the arguments that the program may free.
     /// @param n_more_references  in addition to the worker's and the handle's
     [[nodiscard]] int write(std::uint32_t n_more_references = 0) noexcept;
-    /// Hands the task to its lane, and takes the turn that was made.
+    /// Hands the task over to its lane, and takes the turn that make_turn() allocated.
     [[nodiscard]] int hand_over() noexcept;
-    /// Called instead of hand_over(), when a lane has the task already.
+    /// Called instead of hand_over() if a lane has the task already.
     void was_posted(bool is_ordered) noexcept;
 
 private:
@@ -59,11 +58,11 @@ private:
     commtask_t* const task_out_;
     std::uint32_t n_predecessors_ = 0;
     bool is_written_ = false;
-    /// The submitter starts the task before the post returns, and has a reference for that.
+    /// The submitter starts the task during the post, and has a reference for that.
     bool starts_here_ = false;
-    task* slot_ = nullptr; ///< Null: a lane has it.
+    task* slot_ = nullptr; ///< Null: a lane has the task.
     turn* its_turn_ = nullptr;
-    std::uint64_t begin_ns_ = 0; ///< This and trace_id_ are set only with observers.
+    std::uint64_t begin_ns_ = 0; ///< Set only if there are observers, like trace_id_.
     std::uint64_t trace_id_ = 0;
 };
 
@@ -73,7 +72,7 @@ private:
                                 const comm_queue& queue) noexcept;
 /// The ticket of the options, or null.
 [[nodiscard]] const commtask_ticket* ticket_of(const commtask_options* options) noexcept;
-/// The source location that the options give.
+/// The source location given in the options.
 [[nodiscard]] source_location source_of(const commtask_options* options) noexcept;
 [[nodiscard]] std::uint32_t count_predecessors(const commtask_options& options) noexcept;
 /// Calls `visit(task&)` for each predecessor.
@@ -86,17 +85,17 @@ void for_each_predecessor(const commtask_options& options, Visit&& visit) noexce
     for (std::size_t i = 0; i < options.n_events; ++i) visit_one(options.events[i]);
 }
 
-/// Whether the ticket was taken for this communicator. The program order knows whether the ticket
-/// is unused (post_order.cpp).
+/// Whether the ticket was taken on this communicator. The program order checks whether it is unused
+/// (post_order.cpp).
 [[nodiscard]] int check_ticket(const commtask_ticket& ticket, const comm_queue& queue) noexcept;
 
 // The ways of a post ------------------------------------------------------------------------------------------------------
 
-/// Posts in the task's place in program order, if it has one (post_order.cpp).
+/// Posts at the task's position in program order, if it has one (post_order.cpp).
 [[nodiscard]] int post_in_order(posting& made) noexcept;
-/// Posts in the place that was taken earlier.
+/// Posts at the position that the ticket reserved.
 [[nodiscard]] int post_with_ticket(posting& made, const commtask_ticket& ticket) noexcept;
-/// Posts on a window, whose epochs the program may open and close (post_window.cpp).
+/// Posts on a window, whose epochs the program may manage (post_window.cpp).
 [[nodiscard]] int post_on_window(posting& made) noexcept;
 /// Posts on a communicator that several lanes serve (striping.cpp).
 [[nodiscard]] int post_striped(context& runtime, const commtask_op& op, const commtask_options* options,
@@ -104,16 +103,16 @@ void for_each_predecessor(const commtask_options& options, Visit&& visit) noexce
 
 // Of post.cpp -------------------------------------------------------------------------------------------------------------
 
-/// Checks everything about a post. @return COMMTASK_OK, or the code of the error
+/// Checks all arguments of a post. @return COMMTASK_OK, or an error code with a message
 [[nodiscard]] int check_post(context& runtime, const commtask_op& op, const commtask_options* options,
                              const comm_queue& queue) noexcept;
-/// Operations in partitions are for plans alone.
+/// Refuses partitioned operations, which only plans may have.
 [[nodiscard]] int refuse_single_partitions(const operation_traits& operation) noexcept;
-/// Posts on this queue. @param comm  the communicator for the task
+/// @param comm  the communicator of the task
 [[nodiscard]] int post_on_queue(context& runtime, const commtask_op& op, const commtask_options* options,
                                 comm_queue& queue, MPI_Comm comm, commtask_t* task) noexcept;
-/// Posts a task that does nothing on this queue, whose communicator may have been freed.
-/// @param comm  the error handler of this communicator gets a failure
+/// Posts a control task on this queue, whose communicator may have been freed.
+/// @param comm  its error handler is called on a failure
 [[nodiscard]] int post_nothing(comm_queue& queue, MPI_Comm comm, const commtask_options* options,
                                commtask_t* task) noexcept;
 

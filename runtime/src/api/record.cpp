@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording. A post is checked as always; an operation that cannot be repeated is refused at once,
-// so that every recorded plan can be started. MPI's part, once for all members, is left to the
-// worker at the end.
+// Recording. A post is checked as usual. An operation that cannot be repeated is refused at once,
+// so that every recorded plan can be started. The worker makes the MPI requests of all members at
+// the end of the recording.
 #include "api/record.hpp"
 
 #include "api/context.hpp"
-#include "api/noted_lists.hpp"
+#include "api/list_snapshots.hpp"
 #include "api/partitions.hpp"
 #include "api/post_window.hpp"
 #include "api/posting.hpp"
@@ -34,24 +34,24 @@ struct end_of_thread {
     }
 };
 
-/// Refuses options and operations that are right in a post and wrong in a recording.
+/// Refuses options and operations that are valid in a post but not in a recording.
 [[nodiscard]] int check_replay(const plan& into, const operation_traits& kind,
                                const commtask_options* options) noexcept {
-    if (kind.takes_request) return refuse(COMMTASK_ERR_ARGUMENT, "attach cannot be recorded: its request exists once");
+    if (kind.takes_request)
+        return refuse(COMMTASK_ERR_ARGUMENT, "attach cannot be recorded: its request completes only once");
     if (kind.makes_comm) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "%s cannot be recorded: it would make a communicator in every run",
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s cannot be recorded: it would create a communicator in every run",
                       kind.name);
     }
     if (options == nullptr) return COMMTASK_OK;
     if (kind.has_partitions && (options->flags & COMMTASK_ORDERED) != 0) {
         return refuse(
             COMMTASK_ERR_ARGUMENT,
-            "options->flags asks for COMMTASK_ORDERED, and partitions go in the order in which they are filled");
+            "options->flags has COMMTASK_ORDERED: partitions are sent in the order in which they become ready");
     }
     if ((options->flags & COMMTASK_CALLBACK_ONCE) != 0) {
-        return refuse(COMMTASK_ERR_ARGUMENT,
-                      "the callback can be called once, and a member ends in every run: capture a reference "
-                      "or a pointer, and nothing else");
+        return refuse(COMMTASK_ERR_ARGUMENT, "the callback can be called only once, and a member ends in every run: "
+                                             "capture references or pointers only");
     }
     if ((options->flags & COMMTASK_CALLBACK_RELAYS) != 0) {
         return refuse(
@@ -61,7 +61,7 @@ struct end_of_thread {
     }
     if (options->ticket.number != 0) {
         return refuse(COMMTASK_ERR_ARGUMENT,
-                      "options->ticket is valid for one task, and a member takes a place in every run");
+                      "options->ticket is valid for one task, and a member needs one in every run: leave it out");
     }
     for (std::size_t i = 0; i < options->n_events; ++i) {
         if (options->events[i] == COMMTASK_EVENT_NULL) continue;
@@ -72,7 +72,7 @@ struct end_of_thread {
         const task* const predecessor = options->after[i];
         if (predecessor == nullptr || (predecessor->is_member() && predecessor->member->of == &into)) continue;
         return refuse(COMMTASK_ERR_ARGUMENT,
-                      "options->after[%zu] is not of this recording: give it to commtask_plan_start instead", i);
+                      "options->after[%zu] is not a task of this recording: pass it to commtask_plan_start instead", i);
     }
     return COMMTASK_OK;
 }
@@ -108,17 +108,16 @@ struct end_of_thread {
     int mpi_code = MPI_SUCCESS;
     const int code = run_in_progress_call([&] { mpi_code = keep_types(into.types, made); });
     if (code != COMMTASK_OK || mpi_code == MPI_SUCCESS) return code;
-    if (mpi_code == MPI_ERR_NO_MEM) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a datatype");
-    return refuse(
-        COMMTASK_ERR_TYPE,
-        "a datatype of a %s cannot be kept: it was freed, or never made, or a copy function of its attributes "
-        "has refused",
-        operation_of(made.op.kind).name);
+    if (mpi_code == MPI_ERR_NO_MEM) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a datatype");
+    return refuse(COMMTASK_ERR_TYPE,
+                  "a datatype of a %s cannot be duplicated: it is not a datatype, was freed, or has an attribute whose "
+                  "copy function failed",
+                  operation_of(made.op.kind).name);
 }
 
-/// Makes a sentence of MPI's error for a member that MPI cannot make.
+/// Builds the error message for a member that MPI cannot make.
 [[nodiscard]] int refuse_member(const plan_member& member, int mpi_code) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     int error_class = MPI_SUCCESS;
@@ -127,12 +126,12 @@ struct end_of_thread {
     const int code = error_class == MPI_ERR_TYPE   ? COMMTASK_ERR_TYPE
                      : error_class == MPI_ERR_COMM ? COMMTASK_ERR_COMM
                                                    : COMMTASK_ERR_ARGUMENT;
-    return refuse(code, "member %u (%s) cannot be made: %s", member.number, operation_of(member.op.kind).name,
-                  text.data());
+    return refuse(code, "MPI cannot make a request for member %u (%s): %s", member.number,
+                  operation_of(member.op.kind).name, text.data());
 }
 
 /// On a progress thread.
-/// @return the first member that MPI cannot make, with MPI's code; null: all are made
+/// @return the first member that MPI cannot make, with MPI's error code; null: all are made
 [[nodiscard]] plan_member* prepare_all(plan& made, int& mpi_code) noexcept {
     for (plan_member& member : made) {
         mpi_code = member.queue->served_by->engine.below().prepare(member);
@@ -143,14 +142,14 @@ struct end_of_thread {
 
 } // namespace
 
-/// Drops a recording that was begun before commtask_finalize. The recording had nothing in MPI but
-/// datatypes, and commtask_finalize has freed these, unless the context was left as it is.
+/// Drops a recording that was begun before commtask_finalize. In MPI it had only datatypes, which
+/// commtask_finalize has freed unless the context was abandoned.
 [[nodiscard]] static int drop_old_recording() noexcept {
     commtask_plan_s* const dropped = std::exchange(recorded_here, nullptr);
-    plan_book::end_recording(*dropped);
+    plan_registry::end_recording(*dropped);
     dropped->cancel_instantiated(release_to_its_lane);
     delete dropped;
-    return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and is dropped");
+    return refuse(COMMTASK_ERR_ARGUMENT, "this recording was begun before commtask_finalize, and was dropped");
 }
 
 int record(context& runtime, const commtask_op& op, const commtask_options* options, commtask_t* task_out) noexcept {
@@ -180,7 +179,7 @@ int record(context& runtime, const commtask_op& op, const commtask_options* opti
         }
     } catch (const std::bad_alloc&) { // slot is null then
     }
-    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a member of a plan");
+    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a member of a plan");
     if (task_out == nullptr) return COMMTASK_OK;
     slot->life.take_reference();
     *task_out = static_cast<commtask_t>(slot);
@@ -200,17 +199,17 @@ int commtask_record_begin(void) noexcept {
     try {
         recorded_here = new commtask_plan_s;
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a plan");
     }
     recorded_here->session = runtime->session_number();
     recorded_here->is_recorded_in_progress_call = in_progress_call();
-    plan_book::begin_recording(*recorded_here);
+    plan_registry::begin_recording(*recorded_here);
     return COMMTASK_OK;
 }
 
 int commtask_record_end(commtask_plan_t* plan) noexcept {
     if (!is_recording()) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "this thread is not recording: commtask_record_begin comes first");
+        return refuse(COMMTASK_ERR_ARGUMENT, "this thread is not recording: call commtask_record_begin first");
     }
     context* const runtime = context::current();
     if (runtime == nullptr || recorded_here->session != runtime->session_number()) {
@@ -223,21 +222,21 @@ int commtask_record_end(commtask_plan_t* plan) noexcept {
     int mpi_code = MPI_SUCCESS;
     const int code = run_in_progress_call([&] {
         if (is_kept) wrong = prepare_all(made, mpi_code);
-        if (is_kept && runtime->settings().plan_check != 0) note_lists(made);
-        plan_book::end_recording(made);
-        if (!is_kept) plan_book::destroy(made);
+        if (is_kept && runtime->settings().plan_check != 0) snapshot_lists(made);
+        plan_registry::end_recording(made);
+        if (!is_kept) plan_registry::destroy(made);
     });
     if (code != COMMTASK_OK) {
         runtime->plans().remove(made);
-        return code; // the recording goes on
+        return code; // the recording continues
     }
     recorded_here = nullptr;
     if (plan == nullptr) return COMMTASK_OK;
-    if (!is_kept) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a plan");
+    if (!is_kept) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a plan");
     if (wrong != nullptr) {
         const int why = refuse_member(*wrong, mpi_code);
         runtime->plans().remove(made);
-        static_cast<void>(run_in_progress_call([&] { plan_book::destroy(made); }));
+        static_cast<void>(run_in_progress_call([&] { plan_registry::destroy(made); }));
         return why;
     }
     made.end_change();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posts that are recorded instead of done: the interface for commtask_post. Every post pays for one
-// load of a thread-local variable.
+// Recording of posts: the interface for commtask_post. Every post costs one load of a thread-local
+// variable.
 #pragma once
 
 #include "core/lane.hpp"
@@ -19,8 +19,8 @@ class context;
 
 /// The plan that the calling thread records, or null.
 inline thread_local constinit commtask_plan_s* recorded_here = nullptr;
-/// Whether the thread's posts go into that plan. Posts of callbacks that the thread runs meanwhile,
-/// while it makes progress, do not.
+/// Whether the thread's posts go into that plan. Posts of callbacks, which the thread may run while
+/// it makes progress, do not.
 [[nodiscard]] inline bool is_recording() noexcept {
     return recorded_here != nullptr && recorded_here->is_recorded_in_progress_call == in_progress_call();
 }

@@ -2,9 +2,9 @@
 //
 // COMMTASK_PLAN_CHECK=1: where a program starts a plan, it also records the operations that it
 // would post, and this file compares the recording with the plan. Recording costs as much as
-// posting without a plan: use the check to find out why results are wrong, not in production.
+// posting without a plan, so the check is for debugging only.
 #include "api/context.hpp"
-#include "api/noted_lists.hpp"
+#include "api/list_snapshots.hpp"
 #include "api/record.hpp"
 #include "api/run_in_progress_call.hpp"
 #include "base/last_error.hpp"
@@ -27,11 +27,11 @@
 namespace commtask::detail {
 namespace {
 
-/// Names both sides of a difference; empty if there is none.
+/// A difference with the texts of both sides; empty if there is none.
 using difference = std::string;
 
-/// For values whose text says nothing to a reader: addresses, and MPI's handles, which are numbers
-/// in some MPIs.
+/// For values whose text does not help a reader: addresses, and MPI handles, which are integers in
+/// some MPIs.
 template <typename Value>
 [[nodiscard]] difference compare_handles(const char* what, const Value& planned, const Value& posted) {
     return planned == posted ? difference{} : "another " + std::string(what);
@@ -64,9 +64,10 @@ template <typename... Differences>
         [&] { return has_types || are_same_types(planned.type, posted.type) ? "" : "another " + side + " datatype"; });
 }
 
-/// For two operations of a kind: compares the contents of their lists and arrays, wherever these
-/// are stored.
-[[nodiscard]] difference compare_lists(const std::vector<noted_list>& planned, const std::vector<noted_list>& posted) {
+/// Compares the contents of the lists and arrays of two operations of a kind, wherever these are
+/// stored.
+[[nodiscard]] difference compare_lists(const std::vector<list_snapshot>& planned,
+                                       const std::vector<list_snapshot>& posted) {
     for (std::size_t i = 0; i < planned.size() && i < posted.size(); ++i) {
         const std::vector<std::int64_t>& one = planned[i].entries;
         const std::vector<std::int64_t>& other = posted[i].entries;
@@ -134,7 +135,7 @@ template <typename... Differences>
         if (found.empty() && i < planned.lists.size() && i < posted.lists.size()) {
             found = compare_lists(planned.lists[i], posted.lists[i]);
         }
-        // A member in partitions has its groups as predecessors; the groups have the predecessors
+        // The predecessors of a partitioned member are its groups; the groups have the predecessors
         // that the program gave.
         if (found.empty() && one.partitions) {
             found = compare_members(planned[one.partitions->first_group], posted[other.partitions->first_group]);
@@ -158,10 +159,10 @@ int commtask_plan_is_checked(void) noexcept {
 
 int commtask_record_check(commtask_plan_t plan) noexcept {
     if (!is_recording()) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "this thread is not recording: commtask_record_begin comes first");
+        return refuse(COMMTASK_ERR_ARGUMENT, "this thread is not recording: call commtask_record_begin first");
     }
     if (plan == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "plan is COMMTASK_PLAN_NULL");
-    // no comparison is possible; the recording ends, as after any difference
+    // No comparison is possible. The recording ends, as after any difference.
     if (plan->has_outlived_runtime()) {
         static_cast<void>(commtask_record_end(nullptr));
         return refuse_running(*plan);
@@ -170,20 +171,21 @@ int commtask_record_check(commtask_plan_t plan) noexcept {
     commtask_plan_s& posted = *recorded_here;
     if (runtime == nullptr || posted.session != runtime->session_number()) return commtask_record_end(nullptr);
     difference found;
-    static std::mutex noting; // a callback runs beside the progress thread of another lane
+    // callbacks may run concurrently with the progress thread of another lane
+    static std::mutex noting;
     const int noted = run_in_progress_call([&] {
         const std::lock_guard guard{noting};
-        note_lists(posted);
-        // with their present contents: the plan was recorded without COMMTASK_PLAN_CHECK
-        if (plan->lists.empty()) note_lists(*plan);
+        snapshot_lists(posted);
+        // With their present contents, since the plan was recorded without COMMTASK_PLAN_CHECK.
+        if (plan->lists.empty()) snapshot_lists(*plan);
         try {
             found = compare_plans(*plan, posted);
-        } catch (const std::bad_alloc&) { // the difference is not named then
+        } catch (const std::bad_alloc&) { // then the difference is not printed
         }
     });
-    if (noted != COMMTASK_OK) return noted; // the recording goes on
+    if (noted != COMMTASK_OK) return noted; // the recording continues
     if (const int code = commtask_record_end(nullptr); code != COMMTASK_OK) return code;
     if (found.empty()) return COMMTASK_OK;
-    if (runtime->settings().verbose >= 1) say("the program would post something else than its plan: %s", found.c_str());
-    return refuse(COMMTASK_ERR_ARGUMENT, "the program would post something else than its plan: %s", found.c_str());
+    if (runtime->settings().verbose >= 1) say("the program's posts differ from the plan: %s", found.c_str());
+    return refuse(COMMTASK_ERR_ARGUMENT, "the program's posts differ from the plan: %s", found.c_str());
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first task of a communicator. Only a progress thread may ask MPI about the communicator, so a
-// submitter posts a control task first and waits for it. A submitter that must not wait gets
-// COMMTASK_AGAIN.
+// The registration of a communicator at its first task. Only a progress thread may query the
+// communicator, so a submitter posts a control task first and waits for it. A submitter with
+// COMMTASK_TRY gets COMMTASK_AGAIN.
 #include "api/context.hpp"
 
 #include "base/last_error.hpp"
@@ -17,21 +17,22 @@ namespace {
 
 [[nodiscard]] int refuse_comm(int mpi_code) noexcept {
     if (mpi_code == MPI_ERR_NO_MEM) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory, or no thread, for a new communicator");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory, or no thread, for a new communicator");
     }
     if (mpi_code == MPI_ERR_INFO_VALUE) {
-        return refuse(COMMTASK_ERR_ARGUMENT,
-                      "the info of comm has a " COMMTASK_LANE_KEY " that is no lane of this process: a number from 0, "
-                      "below COMMTASK_LANES, or thread, is meant");
+        return refuse(
+            COMMTASK_ERR_ARGUMENT,
+            "the info of comm has a " COMMTASK_LANE_KEY
+            " that names no lane of this process: it must be a number from 0 to COMMTASK_LANES - 1, or thread");
     }
-    const errors_come_back scope;
+    const errors_return scope;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(mpi_code, text.data(), &length);
     return refuse(COMMTASK_ERR_COMM, "comm is not a communicator, or was freed: %s", text.data());
 }
 
-[[nodiscard]] comm_queue* add_as_driver(mpi_comms& comms, MPI_Comm comm, int lane, int& code) noexcept {
+[[nodiscard]] comm_queue* add_in_progress_call(mpi_comms& comms, MPI_Comm comm, int lane, int& code) noexcept {
     comm_queue* queue = nullptr;
     if (const int mpi_code = comms.add(comm, queue, lane); mpi_code != MPI_SUCCESS) code = refuse_comm(mpi_code);
     return queue;
@@ -44,10 +45,10 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code, int lane) noexcept 
         code = refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
         return nullptr;
     }
-    if (detail::in_progress_call()) return add_as_driver(comms_, comm, lane, code);
+    if (detail::in_progress_call()) return add_in_progress_call(comms_, comm, lane, code);
     if (!detail::may_wait()) {
-        code = refuse(COMMTASK_ERR_WORKER_THREAD,
-                      "comm is new, and a function that MPI calls must not wait for the worker to see it");
+        code = refuse(COMMTASK_ERR_WORKER_THREAD, "comm is not registered, and a function that MPI calls must not wait "
+                                                  "for that: call commtask_comm_register first");
         return nullptr;
     }
     struct registration {
@@ -72,24 +73,24 @@ comm_queue* context::register_comm(MPI_Comm comm, int& code, int lane) noexcept 
 comm_queue* context::try_register_comm(MPI_Comm comm, int& code) noexcept {
     if (comm == MPI_COMM_NULL || in_progress_call())
         return register_comm(comm, code, mpi_comms::any_lane); // does not wait
-    mpi_comms::question* question = nullptr;
-    if (const int answer = comms_.ask(comm, question); answer != MPI_ERR_PENDING) {
-        code = refuse_comm(answer);
+    mpi_comms::registration_request* request = nullptr;
+    if (const int result = comms_.request_registration(comm, request); result != MPI_ERR_PENDING) {
+        code = refuse_comm(result);
         return nullptr;
     }
     code = COMMTASK_AGAIN;
-    if (question != nullptr) {
-        const auto answer = [](void* asked) -> int {
-            mpi_comms::answer(*static_cast<mpi_comms::question*>(asked));
+    if (request != nullptr) {
+        const auto serve = [](void* asked) -> int {
+            mpi_comms::serve(*static_cast<mpi_comms::registration_request*>(asked));
             return MPI_SUCCESS;
         };
         commtask_options without_waiting = COMMTASK_OPTIONS_INIT;
         without_waiting.flags = COMMTASK_TRY;
-        code = post_own(commtask_op_call(+answer, question, MPI_COMM_WORLD), &without_waiting, nullptr);
-        if (code != COMMTASK_OK) comms_.take_back(*question);
+        code = post_own(commtask_op_call(+serve, request, MPI_COMM_WORLD), &without_waiting, nullptr);
+        if (code != COMMTASK_OK) comms_.take_back(*request);
     }
     if (code == COMMTASK_OK || code == COMMTASK_AGAIN) {
-        code = refuse(COMMTASK_AGAIN, "comm is new to the worker, which has not looked at it yet");
+        code = refuse(COMMTASK_AGAIN, "comm is not registered yet: try again");
     }
     return nullptr;
 }

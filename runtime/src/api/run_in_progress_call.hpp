@@ -2,8 +2,8 @@
 //
 // For work that needs MPI and is not a task: a progress thread runs it between two operations, and
 // the caller waits. In a callback the caller is the progress thread. Functions that threads run on
-// one communicator's lane exclude each other; a function that a callback of another lane runs may
-// run at the same time.
+// one communicator's lane exclude each other. A function that a callback of another lane runs may
+// be concurrent.
 #pragma once
 
 #include "api/record.hpp"
@@ -15,7 +15,7 @@
 namespace commtask::detail {
 
 /// @param comm  the first lane of this communicator runs `function`
-/// @return COMMTASK_OK: `function()` has run; or the code of why it has not
+/// @return COMMTASK_OK: `function()` has run; otherwise an error code
 template <typename Function>
 [[nodiscard]] int run_in_progress_call(Function&& function, MPI_Comm comm = MPI_COMM_WORLD) noexcept {
     if (in_progress_call()) {

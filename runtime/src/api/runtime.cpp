@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_init and commtask_finalize. commtask_init is collective: after each of its steps the
-// ranks agree, which costs a little more. commtask_finalize is not collective, so that a rank may
-// give up by itself.
+// commtask_init and commtask_finalize. commtask_init is collective: the ranks agree after each
+// step. commtask_finalize is not collective, so that each rank can abandon tasks by itself.
 #include "api/starting.hpp"
 
 #include "api/context.hpp"
@@ -39,7 +38,7 @@
 namespace commtask::detail {
 namespace {
 
-/// @return COMMTASK_OK if MPI can be called; otherwise a code with a sentence.
+/// @return COMMTASK_OK if MPI can be called, otherwise an error code with a message
 [[nodiscard]] int check_mpi() {
     int is_initialized = 0;
     int is_finalized = 0;
@@ -59,27 +58,26 @@ namespace {
 [[nodiscard]] int check_thread_level(int thread_level, std::int64_t n_lanes, bool announces) {
     if (thread_level >= MPI_THREAD_MULTIPLE) return COMMTASK_OK;
     if (announces) {
-        return refuse(
-            COMMTASK_ERR_THREAD_LEVEL,
-            "MPI was initialised with %s, and COMMTASK_NODE_ANNOUNCE_BYTES is set: a leader calls MPI for other "
-            "ranks, whatever its own is doing. Call MPI_Init_thread with MPI_THREAD_MULTIPLE, or leave it out",
-            thread_level_text(thread_level));
+        return refuse(COMMTASK_ERR_THREAD_LEVEL,
+                      "MPI was initialised with %s, and COMMTASK_NODE_ANNOUNCE_BYTES needs MPI_THREAD_MULTIPLE: "
+                      "request that in MPI_Init_thread, or unset COMMTASK_NODE_ANNOUNCE_BYTES",
+                      thread_level_text(thread_level));
     }
     if (n_lanes > 1) {
         return refuse(COMMTASK_ERR_THREAD_LEVEL,
-                      "MPI was initialised with %s, and COMMTASK_LANES is %d: the workers of several lanes call MPI at "
-                      "once. Call MPI_Init_thread with MPI_THREAD_MULTIPLE, or set COMMTASK_LANES=1",
+                      "MPI was initialised with %s, and COMMTASK_LANES=%d needs MPI_THREAD_MULTIPLE: request that in "
+                      "MPI_Init_thread, or set COMMTASK_LANES=1",
                       thread_level_text(thread_level), static_cast<int>(n_lanes));
     }
     if (thread_level >= MPI_THREAD_SERIALIZED) return COMMTASK_OK;
     return refuse(COMMTASK_ERR_THREAD_LEVEL,
-                  "MPI was initialised with %s, and the worker is a thread of its own: call MPI_Init_thread with "
-                  "MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE if other threads call MPI themselves",
+                  "MPI was initialised with %s, and the worker is a further thread: request MPI_THREAD_SERIALIZED in "
+                  "MPI_Init_thread, or MPI_THREAD_MULTIPLE if other threads call MPI",
                   thread_level_text(thread_level));
 }
 
-/// @return COMMTASK_OK if this is the MPI that the library was built for, or a code with a
-/// sentence.
+/// @return COMMTASK_OK if the process runs the MPI that the library was built for, otherwise an
+/// error code with a message
 [[nodiscard]] int check_library() {
     return guarded([] {
         const auto reason = why_mpi_does_not_fit();
@@ -87,8 +85,8 @@ namespace {
     });
 }
 
-/// Whether all ranks run this version. In every version the ranks exchange these two numbers before
-/// anything else, since later messages may differ between versions. Collective.
+/// Whether all ranks run this version. In every version the ranks exchange these two numbers first,
+/// since later messages may differ between versions. Collective.
 [[nodiscard]] bool collective_has_one_version() {
     constexpr std::int64_t version =
         (COMMTASK_VERSION_MAJOR * 1000 + COMMTASK_VERSION_MINOR) * 1000 + COMMTASK_VERSION_PATCH;
@@ -98,28 +96,28 @@ namespace {
     return code != MPI_SUCCESS || least[0] == -least[1]; // an error of MPI is reported later
 }
 
-/// The result of an agreement after a step, known to all ranks.
+/// The agreement after a step, the same on all ranks.
 struct agreement {
-    int code;            ///< The worst one; COMMTASK_OK: all can go on.
+    int code;            ///< The worst code of any rank; COMMTASK_OK: all ranks can continue.
     int rank;            ///< The first rank that has this code.
     bool all_keep_stats; ///< Statistics can be gathered.
     bool all_trace;      ///< Clocks can be compared.
     int fewest_lanes;
     int most_lanes;
-    bool has_one_bell; ///< The settings of the node's doorbells are the same on all ranks.
+    bool has_same_doorbells; ///< All ranks have the same doorbell settings.
     bool have_same_table;
-    bool lanes_are_independent; ///< On every rank.
-    int n_lanes_with_cores;     ///< On the rank that has the fewest.
+    bool lanes_are_independent; ///< True on every rank.
+    int n_lanes_with_cores;     ///< The minimum over all ranks.
 };
 
-/// A rank's own lanes, as far as the rank knows them before the agreement.
+/// A rank's own properties of lanes before the agreement.
 struct own_lanes {
     std::int64_t table_sum = 0;
     lane_selection selection;
 };
 
 /// COMMTASK_NODE_DOORBELLS, COMMTASK_NODE_RANKS and COMMTASK_NODE_ANNOUNCE_BYTES as one number.
-[[nodiscard]] std::int64_t bell_number(const config& settings) {
+[[nodiscard]] std::int64_t doorbell_settings(const config& settings) {
     return (settings.node_announce_bytes << 24) + settings.node_ranks * 4 +
            static_cast<std::int64_t>(settings.node_doorbells);
 }
@@ -136,8 +134,8 @@ struct own_lanes {
                                             -lanes.table_sum,
                                             lanes.selection.are_independent ? 1 : 0,
                                             lanes.selection.n_lanes_with_cores,
-                                            bell_number(settings),
-                                            -bell_number(settings)};
+                                            doorbell_settings(settings),
+                                            -doorbell_settings(settings)};
     std::array<std::int64_t, 11> all{};
     const int code =
         MPI_Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
@@ -155,47 +153,45 @@ struct own_lanes {
             static_cast<int>(all[8])};
 }
 
-/// Every rank comes to the same answer. A rank with bad settings has defaults here; its own reason
-/// is another one.
+/// Every rank computes the same result. A rank with invalid settings uses defaults here, and
+/// reports its settings as the error.
 [[nodiscard]] int check_same(const agreement& agreed, const config& settings) {
     if (agreed.code != COMMTASK_OK) return agreed.code;
     if (!agreed.have_same_table) {
-        return refuse(COMMTASK_ERR_CONFIG,
-                      "COMMTASK_LANE_TABLE names a file with other contents on some ranks, or none: all "
-                      "ranks must have the same table, since both ends of a message choose its lane");
+        return refuse(COMMTASK_ERR_CONFIG, "COMMTASK_LANE_TABLE is not set, or its file has other contents, on some "
+                                           "ranks: all ranks must have the same table");
     }
-    if (!agreed.has_one_bell) {
+    if (!agreed.has_same_doorbells) {
         return refuse(COMMTASK_ERR_CONFIG,
-                      "COMMTASK_NODE_DOORBELLS, here %s, COMMTASK_NODE_RANKS, here %d, or "
-                      "COMMTASK_NODE_ANNOUNCE_BYTES, here %d, is "
-                      "another one on another rank: all ranks must have the same",
+                      "COMMTASK_NODE_DOORBELLS (%s on this rank), COMMTASK_NODE_RANKS (%d) or "
+                      "COMMTASK_NODE_ANNOUNCE_BYTES (%d) differs on another rank: all ranks must have the same values",
                       value_text(settings, *find_config_field("COMMTASK_NODE_DOORBELLS")).c_str(),
                       static_cast<int>(settings.node_ranks), static_cast<int>(settings.node_announce_bytes));
     }
     if (settings.node_announce_bytes > 0 && settings.node_doorbells == doorbell_use::off) {
         return refuse(COMMTASK_ERR_CONFIG,
-                      "COMMTASK_NODE_ANNOUNCE_BYTES=%d needs bells, which announced messages ring: set "
-                      "COMMTASK_NODE_DOORBELLS=auto",
+                      "COMMTASK_NODE_ANNOUNCE_BYTES=%d needs doorbells: set COMMTASK_NODE_DOORBELLS=auto",
                       static_cast<int>(settings.node_announce_bytes));
     }
     if (agreed.fewest_lanes == agreed.most_lanes) return COMMTASK_OK;
-    return refuse(COMMTASK_ERR_CONFIG,
-                  "COMMTASK_LANES is %d on this rank, and from %d to %d among all: all ranks must have the same number",
-                  static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
+    return refuse(
+        COMMTASK_ERR_CONFIG,
+        "COMMTASK_LANES is %d on this rank, and from %d to %d on all ranks: all ranks must have the same number",
+        static_cast<int>(settings.lanes), agreed.fewest_lanes, agreed.most_lanes);
 }
 
-/// Warns about another MPI, not about another machine: a table has the name of one node, and serves
-/// nodes like it.
+/// Warns if the table was measured with another MPI. Another machine is no reason: a table of one
+/// node serves all nodes of its kind.
 void warn_of_other_mpi(const std::string& measured_with) {
     const std::string here = mpi_at_run_time().text();
     if (measured_with.empty() || measured_with == here) return;
-    say("warning: COMMTASK_LANE_TABLE was measured with %s, and this is %s: what lanes bring may be something "
-        "else here; commtask-info --calibrate measures it anew",
+    say("warning: COMMTASK_LANE_TABLE was measured with %s, and this is %s, with which lanes may behave differently: "
+        "run commtask-info --calibrate with this MPI",
         measured_with.c_str(), here.c_str());
 }
 
-/// Reads the table of COMMTASK_LANE_TABLE, and asks whether this rank's MPI serves several lanes
-/// independently.
+/// Reads the table of COMMTASK_LANE_TABLE, and queries whether this rank's MPI serves several lanes
+/// in parallel.
 [[nodiscard]] int collect_lanes(own_lanes& mine, const config& settings, int rank) {
     const std::string why_not = why_not_lanes(mpi_at_run_time(), static_cast<int>(settings.lanes),
                                               std::getenv(thread_split_variable)); // NOLINT(concurrency-mt-unsafe)
@@ -207,9 +203,10 @@ void warn_of_other_mpi(const std::string& measured_with) {
     if (settings.lane_table.empty()) return COMMTASK_OK;
     lane_table_file found = read_lane_table(settings.lane_table);
     if (!found.why_not.empty()) {
-        return refuse(COMMTASK_ERR_CONFIG,
-                      "COMMTASK_LANE_TABLE=%s cannot be used: %s. A file that commtask-info --calibrate wrote is meant",
-                      settings.lane_table.c_str(), found.why_not.c_str());
+        return refuse(
+            COMMTASK_ERR_CONFIG,
+            "COMMTASK_LANE_TABLE=%s cannot be used: %s. It must be a file that commtask-info --calibrate wrote",
+            settings.lane_table.c_str(), found.why_not.c_str());
     }
     if (rank == 0 && settings.verbose >= 1) warn_of_other_mpi(found.mpi);
     mine.table_sum = found.sum;
@@ -218,11 +215,11 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return COMMTASK_OK;
 }
 
-/// If the ranks of a node cannot agree, the worker shares its core; the sentence says why.
+/// If the ranks of a node cannot agree, the worker shares its core, and the message says why.
 /// Collective.
 /// @throws std::bad_alloc  on this rank, or on all
 [[nodiscard]] rank_placement collective_find_place(const config& settings, const cpu_set& cpus) {
-    const errors_come_back scope;
+    const errors_return scope;
     node_map map = collective_map_node(MPI_COMM_WORLD, settings, cpus);
     if (map.failure && settings.verbose >= 1) {
         say("warning: %s; the worker shares its core", map.failure->c_str());
@@ -230,12 +227,11 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return std::move(map.placements.at(map.me));
 }
 
-/// Memory for the doorbells of the node, if its ranks want any. Collective; ranks that cannot start
-/// take part.
-[[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings,
-                                                                      const rank_placement& mine) {
+/// Shared memory for the doorbells of the node, if its ranks need any. Collective; ranks that
+/// cannot start take part.
+[[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings, const rank_placement& mine) {
     if (settings.node_doorbells == doorbell_use::off) return nullptr;
-    const errors_come_back scope;
+    const errors_return scope;
     const bool has_core = mine.idle == idle_policy::reserved;
     opened_segment found = collective_open_segment({.wants = settings.node_doorbells == doorbell_use::on || !has_core,
                                                     .has_core = has_core,
@@ -247,11 +243,11 @@ void warn_of_other_mpi(const std::string& measured_with) {
 }
 
 /// Finds where messages to each rank are announced. Collective, if messages are announced.
-/// @return an empty list if no node has a leader, MPI refuses, or a rank has no memory: then
-/// messages are not announced
+/// @return an empty list, which turns announcements off, if no node has a leader, MPI fails, or a
+/// rank's memory is exhausted
 [[nodiscard]] std::vector<remote_target> collective_find_leaders(const config& settings, const node_segment* node) {
     if (settings.node_announce_bytes == 0) return {};
-    const errors_come_back scope;
+    const errors_return scope;
     int n_ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     std::vector<remote_target> world;
@@ -275,7 +271,7 @@ void warn_of_other_mpi(const std::string& measured_with) {
 
 /// Compares the clocks, and makes a number that identifies this run.
 [[nodiscard]] std::pair<std::optional<clock_comparison>, std::uint64_t> collective_begin_run(MPI_Comm comm) {
-    const errors_come_back scope;
+    const errors_return scope;
     std::uint64_t run = now_ns() ^ (static_cast<std::uint64_t>(getpid()) << 40U);
     if (MPI_Bcast(&run, 1, MPI_UINT64_T, 0, comm) != MPI_SUCCESS) return {};
     return {collective_compare_clocks(comm), run};
@@ -301,7 +297,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return trace_file::open(plan, why);
 }
 
-/// All that needs the other ranks, and the context. @return this rank's code; without success `made` is null, or to be thrown away
+/// All steps that need the other ranks, and the context. @return this rank's code; if it is an
+/// error, `made` is null or must be destroyed
 [[nodiscard]] int collective_make_context(const config& settings, const cpu_set& cpus, int thread_level,
                                           const agreement& agreed, own_lanes& lanes, context::agreed_start& start,
                                           std::unique_ptr<context>& made) {
@@ -326,7 +323,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
     if (start.announcing_comm == MPI_COMM_NULL) world.clear();
     if (code == COMMTASK_OK)
         code = guarded([&] {
-            // Alone on its node, or without memory or a use for doorbells there: others sleep until it has announced its messages.
+            // This rank has no doorbell: it is alone on its node, has no memory for one, or needs
+            // none. Other ranks block until it has announced its messages.
             if (!world.empty() && !node) node = make_own_segment(start.rank, doorbells::page_bytes);
             if (!settings.trace.empty()) {
                 std::string why;
@@ -341,7 +339,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
     return code;
 }
 
-/// A child has no worker: the end of the process, by exit() for example, must not wait for one. Nor must it write to its parent's trace.
+/// A forked child has no worker: the end of the process, for example by exit(), must not wait for
+/// one. A child must not write to its parent's trace either.
 void leave_child_alone() noexcept {
     static const int is_hooked = pthread_atfork(nullptr, nullptr, [] {
         tracer::end();
@@ -361,9 +360,9 @@ int refuse_with_all(int worst_code, int its_rank, int my_code) noexcept {
     return refuse(worst_code, "rank %d could not start: %s", its_rank, commtask_error_string(worst_code));
 }
 
-/// After every step that may fail on one rank alone, all ranks agree whether to go on. If one rank
-/// alone refused, for a bad variable for example, the other ranks would wait in a collective call
-/// for ever.
+/// After every step that can fail on one rank, all ranks agree whether to continue. If one rank
+/// returned alone, for example for a wrong variable, the other ranks would block in a collective
+/// call for ever.
 start_outcome collective_start(const commtask_config* given) {
     if (context::running() != nullptr) {
         return {refuse(COMMTASK_ERR_ALREADY_INITIALIZED, "commtask_init was called before"), false, 0};
@@ -385,13 +384,13 @@ start_outcome collective_start(const commtask_config* given) {
         cpus = process_cpus();
         return collect_settings(settings, given, has_mpi && rank == 0);
     });
-    if (!has_mpi) { // once more, for the sentence
+    if (!has_mpi) { // once more, for its error message
         return {is_other_mpi ? check_library() : check_mpi(), true, settings.verbose};
     }
     if (!has_one_version) {
         const int refused =
             refuse(COMMTASK_ERR_CONFIG,
-                   "another rank runs another version of commtask than this one's, %d.%d.%d: all must have the same",
+                   "another rank runs another version of commtask than %d.%d.%d: all ranks must run the same version",
                    COMMTASK_VERSION_MAJOR, COMMTASK_VERSION_MINOR, COMMTASK_VERSION_PATCH);
         return {refused, rank == 0, settings.verbose};
     }
@@ -444,14 +443,14 @@ int commtask_runtime_finalize() noexcept {
     }
     const context::drained how = mine->drain();
     if (how == context::drained::not_at_all) {
-        return conclude_failures(refuse(
-            COMMTASK_ERR_UNFINISHED,
-            "the worker is inside a function of the program's that does not come back; incomplete tasks remain"));
+        return conclude_failures(
+            refuse(COMMTASK_ERR_UNFINISHED,
+                   "the worker is inside a function of the program that does not return; incomplete tasks remain"));
     }
     delete mine;
     if (how == context::drained::completely) return conclude_failures(COMMTASK_OK);
     return conclude_failures(
-        refuse(COMMTASK_ERR_UNFINISHED, "some tasks could not complete and were given up; stderr has the list"));
+        refuse(COMMTASK_ERR_UNFINISHED, "some tasks could not complete and were abandoned; stderr has the list"));
 }
 
 int commtask_get_info(commtask_info* info) noexcept {
@@ -468,8 +467,8 @@ int commtask_get_info(commtask_info* info) noexcept {
     full.thread_level = mine->thread_level();
     full.has_large_counts = has_large_counts ? 1 : 0;
     full.tag_upper_bound = mine->comms().tag_upper_bound();
-    // Read only on request: progress threads write this line, and front ends call this function
-    // before every task.
+    // Reads that cache line only on request: progress threads write it, and front ends call this
+    // function before every task.
     if (info->struct_size > offsetof(commtask_info, n_tasks_ended)) full.n_tasks_ended = mine->lanes().approx_ended();
     full.rank = mine->rank();
     full.task_bytes = task_pool::slot_count() * sizeof(task);

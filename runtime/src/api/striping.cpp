@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// commtask_comm_stripe, and the part of a post that chooses the lane. The choice does not depend on
-// the size of a message, since the receiver does not know the size. Long messages are therefore
-// striped like short ones; the only cost is that they cannot have the lane that is best for them.
+// commtask_comm_stripe, and the part of a post that chooses the lane. The size of a message does
+// not affect the choice, since the receiver does not know the size. Long messages are therefore
+// striped like short ones, and cannot use the lane that is best for them.
 #include "api/striping.hpp"
 
 #include "api/collective_lanes.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 [[nodiscard]] const char* name_of(int kind) noexcept { return operation_of(kind).name; }
 
-/// @param ask  asks MPI, and returns MPI's code
+/// @param ask  queries MPI, and returns MPI's error code
 template <typename Ask>
 [[nodiscard]] int ask_in_progress_call(Ask& ask, MPI_Comm comm, const char* what) noexcept {
     int error = MPI_SUCCESS;
@@ -46,27 +46,25 @@ template <typename Ask>
         return refuse(COMMTASK_ERR_ARGUMENT, "%s is striped by threads already, until it is freed", home.name.c_str());
     }
     if (runtime.listeners().has_one_of(home)) {
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "somebody listens on %s: its standing receives would stay on one lane, and messages go by others; "
-            "listen on a duplicate of it",
-            home.name.c_str());
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "%s has a listener, whose receives would stay on one lane while messages use others: listen on a "
+                      "duplicate of it",
+                      home.name.c_str());
     }
     if (promised.no_any_source || promised.no_any_tag) return COMMTASK_OK;
-    return refuse(
-        COMMTASK_ERR_ARGUMENT,
-        "the info of %s has neither mpi_assert_no_any_source nor mpi_assert_no_any_tag: without one of them a "
-        "receive may not know which lane its message comes by",
-        home.name.c_str());
+    return refuse(COMMTASK_ERR_ARGUMENT,
+                  "the info of %s has neither mpi_assert_no_any_source nor mpi_assert_no_any_tag: set one of them, "
+                  "since a wildcard receive does not know the lane of its message",
+                  home.name.c_str());
 }
 
 [[nodiscard]] int collective_spread_by_message(context& runtime, comm_queue& home) {
     message_promises promised;
-    auto look = [&] {
+    auto read_info = [&] {
         promised = hints_of(home.comm).promises;
         return MPI_SUCCESS;
     };
-    int code = ask_in_progress_call(look, home.comm, "look at the info of comm");
+    int code = ask_in_progress_call(read_info, home.comm, "read the info of comm");
     if (code == COMMTASK_OK) code = check_by_message(runtime, home, promised);
     const int as_number =
         (promised.no_any_source ? 1 : 0) + (promised.no_any_tag ? 2 : 0) + (home.striping() != nullptr ? 4 : 0);
@@ -77,23 +75,23 @@ template <typename Ask>
         code);
     const auto n_lanes = static_cast<int>(runtime.lanes().size());
     if (code != COMMTASK_OK || home.striping() != nullptr) return code;
-    // One lane needs no duplicates, but refuses the same operations as several lanes: a program
-    // should not fail on its wildcards only when it gets a second lane.
+    // One lane needs no duplicates, but refuses the same operations as several lanes: a program's
+    // wildcard receives should not begin to fail when it gets a second lane.
     std::vector<MPI_Comm> duplicates;
     if (n_lanes > 1) code = collective_duplicate(runtime, home.comm, n_lanes, duplicates);
     if (code == COMMTASK_OK) {
         auto striping = [&] { return runtime.comms().stripe_by_message(home, duplicates, promised); };
         code = ask_in_progress_call(striping, home.comm, "stripe comm over the lanes");
     }
-    // All ranks or none: if one rank sends a message on a duplicate, the other rank must receive on
-    // that duplicate. Collectives stay on the communicator itself.
+    // All ranks or none: a message that one rank sends on a duplicate must be received on that
+    // duplicate. Collectives stay on the communicator itself.
     const int agreed = collective_agree(home.comm, 0, "nothing", code);
     if (agreed != COMMTASK_OK && code == COMMTASK_OK) {
         auto undo = [&] {
             runtime.comms().forget_striping(home);
             return MPI_SUCCESS;
         };
-        static_cast<void>(ask_in_progress_call(undo, home.comm, "take the striping back"));
+        static_cast<void>(ask_in_progress_call(undo, home.comm, "undo the striping"));
     }
     return agreed;
 }
@@ -108,8 +106,8 @@ comm_queue& queue_of_ticket(comm_queue& first, const commtask_ticket& ticket) no
 
 int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& queue) noexcept {
     const comm_striping& striping = *queue->striping();
-    // An MPI call that the interposer made a task of must match MPI calls that did not become
-    // tasks, which do not know the duplicates.
+    // MPI calls that the interposer turned into tasks must match MPI calls that did not become
+    // tasks, and the latter do not use the duplicates.
     const bool is_call = (static_cast<std::uint32_t>(op.reserved) & flag_is_call) != 0;
     if (is_call && !striping.is_by_thread()) return COMMTASK_OK;
     const bool uses_first_lane = (static_cast<std::uint32_t>(op.reserved) & flag_uses_first_lane) != 0;
@@ -120,25 +118,22 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
     }
     comm_queue* chosen = nullptr;
     switch (striping.choose(op, chosen)) {
-    case comm_striping::choice::any_source:
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "source is MPI_ANY_SOURCE, and the info of %s says mpi_assert_no_any_source: it is striped over lanes, "
-            "and %s would not know which one its message comes by",
-            queue->name.c_str(), name_of(op.kind));
-    case comm_striping::choice::any_tag:
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "tag is MPI_ANY_TAG, and the info of %s says mpi_assert_no_any_tag: it is striped over lanes, and %s "
-            "would not know which one its message comes by",
-            queue->name.c_str(), name_of(op.kind));
-    case comm_striping::choice::several_keys:
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "the messages of %s may belong to several lanes, over which %s is striped by rank and tag: post each "
-            "message on its own, or all with one rank and one tag",
-            name_of(op.kind), queue->name.c_str());
-    case comm_striping::choice::ok: break;
+    case comm_striping::answer::any_source:
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "source is MPI_ANY_SOURCE, and the info of %s has mpi_assert_no_any_source: it is striped over "
+                      "lanes, and %s would not know the lane of its message",
+                      queue->name.c_str(), name_of(op.kind));
+    case comm_striping::answer::any_tag:
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "tag is MPI_ANY_TAG, and the info of %s has mpi_assert_no_any_tag: it is striped over lanes, and "
+                      "%s would not know the lane of its message",
+                      queue->name.c_str(), name_of(op.kind));
+    case comm_striping::answer::several_keys:
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "the messages of %s may belong to several lanes, since %s is striped by rank and tag: post each "
+                      "message separately, or all with one rank and one tag",
+                      name_of(op.kind), queue->name.c_str());
+    case comm_striping::answer::goes: break;
     }
     if (chosen != nullptr) queue = chosen;
     return COMMTASK_OK;
@@ -171,11 +166,11 @@ int commtask_comm_stripe(MPI_Comm comm, int by) noexcept {
     if (home == nullptr) return code;
     if (by == COMMTASK_STRIPE_BY_THREAD) return stripe_by_thread(*runtime, *home);
     if (home->is_intercommunicator) {
-        return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator, which can be striped by threads alone");
+        return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator: it can be striped by threads only");
     }
     try {
         return collective_spread_by_message(*runtime, *home);
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for a list of duplicates");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  a list of duplicates");
     }
 }

@@ -2,7 +2,7 @@
 //
 // Chooses the queue of an operation on a communicator that several lanes serve. A post chooses
 // before it checks arguments, since the checks need the queue. For a communicator without striping
-// the cost is one branch.
+// this costs one branch.
 #pragma once
 
 #include "core/comm_striping.hpp"
@@ -11,10 +11,10 @@
 
 namespace commtask::detail {
 
-/// Any thread that posts, with the queue of the operation's communicator, which is striped. The
-/// task belongs to the communicator of the new queue.
+/// Any thread that posts. On entry `queue` is the queue of the operation's communicator, which is
+/// striped; on return the task belongs to the communicator of the new queue.
 /// @param ticket  null: it has none
-/// @return COMMTASK_OK; ERR_ARGUMENT with a sentence: the operation breaks a promise of the
+/// @return COMMTASK_OK; ERR_ARGUMENT with a message: the operation violates an assertion in the
 /// communicator's info
 [[nodiscard]] int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& queue) noexcept;
 

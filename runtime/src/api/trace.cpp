@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records that front ends and programs add to a trace. The calling threads may know of no runtime,
-// and may call while the runtime ends: the functions here ask for the trace in force, not for the
-// context.
+// Records that front ends and programs add to a trace. The calling threads may call without a
+// runtime, or while the runtime ends: the functions use the trace in force instead of the context.
 #include "base/system.hpp"
 #include "core/task.hpp"
 #include "core/tracer.hpp"
@@ -19,7 +18,7 @@ void write(std::uint64_t id, std::uint64_t value, const trace::record_tail& tail
     if (tracer* const records = tracer::current()) records->write({now_ns(), id, value, tail});
 }
 
-// Readers of traces have these numbers without the public header, which needs mpi.h.
+// Fixed numbers, since readers of traces do not include the public header, which needs mpi.h.
 static_assert(static_cast<int>(trace::compute_model::openmp) == COMMTASK_TRACE_OPENMP &&
               static_cast<int>(trace::compute_model::node) == COMMTASK_TRACE_NODE &&
               static_cast<int>(trace::region_owner::mpi) == COMMTASK_TRACE_REGION_MPI &&
@@ -78,7 +77,7 @@ uint64_t commtask_trace_ended(void) noexcept {
 void commtask_trace_after(uint64_t id, uint64_t before) noexcept {
     tracer* const records = tracer::current();
     if (records == nullptr || id == 0 || before == 0) return;
-    // The time matters only for a task that has begun: programs have many edges, and reading the
+    // The time matters only for a task that has begun. Programs have many edges, and reading the
     // clock is most of a record's cost.
     const std::uint64_t at_ns = records->running_compute() == id ? now_ns() : records->last_time_ns();
     records->write({at_ns, id, before, {0, record_type::after}});

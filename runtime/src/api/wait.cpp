@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Handles: testing, waiting, releasing, canceling, and events. A waiting thread polls the task's
-// own line, so waiting threads do not disturb each other. Where the worker has no core of its own,
-// the waiting thread makes progress itself.
+// own cache line, so waiting threads do not disturb each other. With a shared worker the waiting
+// thread makes progress itself.
 #include "api/context.hpp"
 #include "api/posting.hpp"
 #include "api/record.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 [[nodiscard]] bool has_ended(const task& which) noexcept { return which.life.state() != task_state::open; }
 
-/// Reads the result of a final task and gives its handle back.
+/// Reads the result of an ended task and releases its handle.
 [[nodiscard]] int collect(commtask_t& handle, commtask_status* status) noexcept {
     task* const ended = handle;
     const task_state state = ended->life.state();
@@ -40,9 +40,9 @@ namespace {
     return code;
 }
 
-/// The successor of an event waits for nothing more. A successor that ended before the event
-/// belongs to this context or to an earlier one, whose lanes are gone: only its slot is touched,
-/// and a canceled successor's slot was kept for that.
+/// A successor of an event waits for this event only. A successor that ended before the event
+/// belongs to this context or to an earlier one, whose lanes no longer exist. Only its slot is
+/// used, which a canceled successor keeps for that purpose.
 void tell_successor(task& successor) noexcept {
     switch (successor.life.state()) {
     case task_state::open: return successor.queue->served_by->released(successor);
@@ -56,10 +56,10 @@ void tell_successor(task& successor) noexcept {
     return refuse(COMMTASK_ERR_ARGUMENT, "status->struct_size is 0: start from COMMTASK_STATUS_INIT");
 }
 
-/// The calling thread had to wait for these tasks, which have all ended, and goes on.
+/// The calling thread has waited for these tasks, which have all ended, and continues.
 void tell_of_unblock(std::span<const commtask_t> ended) noexcept {
     context* const runtime = context::current();
-    // do not load the tasks' lines, which the worker has
+    // Does not load the tasks' cache lines, which the worker uses.
     if (runtime == nullptr || !runtime->has_observers()) return;
     const task* last = nullptr;
     for (const task* const which : ended) {
@@ -73,10 +73,10 @@ void tell_of_unblock(std::span<const commtask_t> ended) noexcept {
     if (task_trace* const traced = runtime->trace_if_kept()) traced->wait_ends(last);
 }
 
-/// Waits until `is_done()`, as the context's policy says. If the wait succeeds, the caller tells
-/// the observers of its end.
+/// Waits until `is_done()`, under the context's policy. If the wait succeeds, the caller reports
+/// its end to the observers.
 /// @param which  null if there are several
-/// @return COMMTASK_OK, or TIMEOUT, ERR_WORKER_THREAD, ERR_NOT_INITIALIZED.
+/// @return COMMTASK_OK, or TIMEOUT, ERR_WORKER_THREAD, ERR_NOT_INITIALIZED
 template <typename IsDone>
 [[nodiscard]] int wait_until(const task* which, std::int64_t timeout_ns, IsDone&& is_done) noexcept {
     if (is_done()) return COMMTASK_OK;
@@ -86,9 +86,8 @@ template <typename IsDone>
                                          : "a function that MPI calls must not wait here");
     }
     if (timeout_ns != 0 && is_recording()) {
-        return refuse(
-            COMMTASK_ERR_ARGUMENT,
-            "a wait cannot be recorded: this thread records a plan, and nothing of it runs before it is started");
+        return refuse(COMMTASK_ERR_ARGUMENT,
+                      "a wait cannot be recorded: this thread is recording a plan, which runs when it is started");
     }
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
@@ -96,17 +95,17 @@ template <typename IsDone>
     if (traced != nullptr) traced->wait_begins(which);
     if (wait_in_library(runtime->lanes(), runtime->waiting(), timeout_ns, is_done)) return COMMTASK_OK;
     if (traced != nullptr) traced->wait_ends(nullptr);
-    return refuse(COMMTASK_TIMEOUT, "the time is over and the task goes on");
+    return refuse(COMMTASK_TIMEOUT, "the time limit is over, and the task has not ended");
 }
 
-/// Whether this is a member of a run that has not started: the member has nothing in MPI, and no
+/// Whether the task is a member of a run that has not started: MPI does not know the member, and no
 /// other thread will end it.
 [[nodiscard]] bool is_unstarted_member(const task& which) noexcept {
     return which.is_member() && !has_ended(which) && which.member->of->started_of(*which.member) != &which;
 }
 
-/// Makes sure that every ready task has been given to MPI: posts a task that does nothing behind
-/// them on each lane, and waits for it.
+/// Makes sure that MPI has every ready task: posts a control task behind them on each lane, and
+/// waits for it.
 void let_ready_start(std::span<const commtask_t> posted) noexcept {
     const lane* last = nullptr;
     for (const task* const each : posted) {
@@ -130,7 +129,7 @@ int commtask_test(commtask_t* handle, int* ended, commtask_status* status) noexc
     if (const int code = check_status(status); code != COMMTASK_OK) return code;
     *ended = *handle == COMMTASK_NULL || has_ended(**handle) ? 1 : 0;
     if (*ended == 0) {
-        // Where the worker shares its core, a test in a loop must make progress.
+        // With a shared worker, a test in a loop must make progress.
         context* const runtime = context::current();
         if (runtime == nullptr || !may_wait() || !runtime->should_make_progress()) return COMMTASK_OK;
         *ended = wait_in_library(runtime->lanes(), runtime->waiting(), 1, [&] { return has_ended(**handle); });
@@ -198,7 +197,7 @@ int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, siz
     if (const int code = check_status(status); code != COMMTASK_OK) return code;
     std::size_t found = n_tasks;
     bool is_any_active = false;
-    const auto look = [&] {
+    const auto poll = [&] {
         is_any_active = false;
         for (std::size_t i = 0; i < n_tasks; ++i) {
             if (tasks[i] == COMMTASK_NULL) continue;
@@ -209,8 +208,8 @@ int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, siz
         }
         return !is_any_active;
     };
-    if (!look()) {
-        if (const int code = wait_until(nullptr, timeout_ns, look); code != COMMTASK_OK) return code;
+    if (!poll()) {
+        if (const int code = wait_until(nullptr, timeout_ns, poll); code != COMMTASK_OK) return code;
         if (found < n_tasks) tell_of_unblock({&tasks[found], 1});
     }
     *index = found;
@@ -222,19 +221,19 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
     for (std::size_t i = 0; statuses != nullptr && i < n_tasks; ++i) {
         if (const int code = check_status(&statuses[i]); code != COMMTASK_OK) return code;
     }
-    // All tasks before this index have ended. All handles are given back together at the end:
+    // All tasks before this index have ended. All handles are released together at the end, since
     // callbacks of the remaining tasks may use them.
     std::size_t first_open = 0;
     const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
-    const auto look = [&] {
-        // Polls a task a few places ahead first: polling each task until it ends would pull each
-        // task's line from the worker that ends it.
+    const auto poll = [&] {
+        // Polls a task further ahead first. Polling each task until it ends would take every task's
+        // cache line from the worker that is about to write it.
         if (first_open < n_tasks && !is_over(std::min(first_open + tuning::steps_in_a_row, n_tasks - 1))) return false;
         while (first_open < n_tasks && is_over(first_open)) ++first_open;
         return first_open == n_tasks;
     };
-    const bool had_to_wait = !look();
-    const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, look) : COMMTASK_OK;
+    const bool had_to_wait = !poll();
+    const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, poll) : COMMTASK_OK;
     if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
     if (had_to_wait && waited == COMMTASK_OK) tell_of_unblock({tasks, n_tasks});
     bool has_failed = false;
@@ -245,7 +244,8 @@ int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, com
         has_failed = has_failed || code == COMMTASK_FAILED;
         was_canceled = was_canceled || code == COMMTASK_CANCELED;
     }
-    if (waited == COMMTASK_TIMEOUT) return refuse(COMMTASK_TIMEOUT, "the time is over and some tasks go on");
+    if (waited == COMMTASK_TIMEOUT)
+        return refuse(COMMTASK_TIMEOUT, "the time limit is over, and some tasks have not ended");
     if (has_failed) return refuse(COMMTASK_FAILED, "at least one task ended with an MPI error");
     return was_canceled ? refuse(COMMTASK_CANCELED, "at least one task was canceled") : COMMTASK_OK;
 }
@@ -264,7 +264,7 @@ int commtask_cancel(commtask_t handle) noexcept {
 }
 
 int commtask_join(std::size_t n_tasks, commtask_t* tasks) noexcept {
-    if (n_tasks > 0 && tasks == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "tasks is null and n_tasks is not 0");
+    if (n_tasks > 0 && tasks == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "tasks is null, and n_tasks is not 0");
     const pause_recording posts_and_waits;
     const std::span joined{tasks, n_tasks};
     if (may_wait()) let_ready_start(joined);
@@ -286,7 +286,8 @@ int commtask_join(std::size_t n_tasks, commtask_t* tasks) noexcept {
     }
     if (code != COMMTASK_OK) {
         return refuse(
-            code, "tasks cannot be waited for on this thread: they were canceled where that was possible, and go on");
+            code,
+            "this thread cannot wait for tasks: they were canceled where that was possible, and may not have ended");
     }
     return was_canceled ? refuse(COMMTASK_CANCELED, "at least one task was canceled") : COMMTASK_OK;
 }
@@ -298,7 +299,7 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
     if (event == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "event is null");
     if (n_signals == 0) return refuse(COMMTASK_ERR_ARGUMENT, "n_signals is 0, and must be at least 1");
     task* const slot = task_pool::acquire();
-    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for an event");
+    if (slot == nullptr) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  an event");
     slot->begin_event(n_signals);
     if (task_trace* const traced = context::current()->trace_if_kept()) slot->trace_id = traced->records().new_id();
     *event = static_cast<commtask_event_t>(static_cast<void*>(slot));
@@ -307,7 +308,7 @@ int commtask_event_create(unsigned n_signals, commtask_event_t* event) noexcept 
 
 int commtask_event_signal(commtask_event_t event) noexcept {
     if (event == COMMTASK_EVENT_NULL) return refuse(COMMTASK_ERR_ARGUMENT, "event is COMMTASK_EVENT_NULL");
-    // a signal may come after commtask_finalize has given up the successors
+    // A signal may arrive after commtask_finalize has abandoned the successors.
     const context::visit late;
     if (!late.is_open()) return refuse_without_runtime();
     if (tracer* const records = tracer::current()) {
@@ -315,7 +316,7 @@ int commtask_event_signal(commtask_event_t event) noexcept {
     }
     return graph::signal(*event, &tell_successor)
                ? COMMTASK_OK
-               : refuse(COMMTASK_ERR_ARGUMENT, "event was signalled more often than it was made for");
+               : refuse(COMMTASK_ERR_ARGUMENT, "event was signaled more often than its n_signals");
 }
 
 int commtask_event_release(commtask_event_t* event) noexcept {

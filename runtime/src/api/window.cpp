@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registering a window takes two collective tasks: a duplicate of the communicator, and an
-// allgather of every rank's part of the window, or of the code with which that rank was refused.
-// Nothing collective runs on the worker, so that a late rank does not keep another rank's worker
-// inside MPI.
+// Registering a window needs two collective tasks: a duplicate of the communicator, and an
+// allgather of each rank's part of the window, or of its error code. No collective call runs on the
+// worker directly, so that a late rank does not block another rank's worker inside MPI.
 #include "api/context.hpp"
 #include "api/post_window.hpp"
 #include "api/run_in_progress_call.hpp"
@@ -26,7 +25,7 @@
 namespace commtask::detail {
 namespace {
 
-/// A rank's message to the other ranks.
+/// A rank's contribution to the allgather.
 struct registration {
     std::int64_t code = COMMTASK_OK;
     std::int64_t has_epochs = 0;
@@ -45,7 +44,7 @@ struct registration {
     return error_class == MPI_ERR_COMM ? COMMTASK_ERR_COMM : COMMTASK_ERR_WINDOW;
 }
 
-/// On a progress thread: opens this rank's part of the window, and its epoch.
+/// On a progress thread: opens this rank's part of the window, and the library's epoch.
 [[nodiscard]] registration open(mpi_windows& windows, served_window& made, std::string& why) noexcept {
     registration mine;
     try {
@@ -63,7 +62,7 @@ struct registration {
     return mine;
 }
 
-/// Lets a progress thread open this rank's part of the window. @return COMMTASK_OK: `mine` has the
+/// Has a progress thread open this rank's part of the window. @return COMMTASK_OK: `mine` has the
 /// result
 [[nodiscard]] int open_part(context& runtime, served_window& made, bool has_epochs, registration& mine, int& n_ranks,
                             std::string& why) noexcept {
@@ -92,7 +91,7 @@ struct registration {
     int known = COMMTASK_OK;
     const comm_queue* const queue = runtime.queue_of(comm, known);
     if (queue == nullptr) return known;
-    // On an intercommunicator, the allgather below would give the values of the remote ranks; here
+    // On an intercommunicator, the allgather below would give the values of the remote ranks, so
     // all ranks of both groups are refused.
     if (queue->is_intercommunicator)
         return refuse(COMMTASK_ERR_COMM, "comm is an intercommunicator, and a window has one group");
@@ -125,23 +124,22 @@ struct registration {
         if (mine.code == COMMTASK_OK) static_cast<void>(runtime.windows().close(*made));
         MPI_Comm_free(&made->channel);
     }));
-    if (code != COMMTASK_OK) return refuse(COMMTASK_ERR_WINDOW, "the ranks of the window could not agree");
-    if (lacks_memory) return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the window");
+    if (code != COMMTASK_OK) return refuse(COMMTASK_ERR_WINDOW, "the allgather of the ranks of the window failed");
+    if (lacks_memory) return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the window");
     if (refused < 0) {
         return refuse(COMMTASK_ERR_WINDOW,
-                      "ranks 0 and %d do not agree who opens epochs: one called commtask_win_register, "
-                      "the other commtask_win_register_epochs",
+                      "ranks 0 and %d called different functions: one called commtask_win_register, the other "
+                      "commtask_win_register_epochs",
                       differs);
     }
     if (mine.code == COMMTASK_OK) {
         return refuse(COMMTASK_ERR_WINDOW, "rank %d could not register the window: %s", refused,
                       commtask_error_string(static_cast<int>(all[static_cast<std::size_t>(refused)].code)));
     }
-    return refuse(static_cast<int>(mine.code), "%s",
-                  why.empty() ? "the system gave no memory for the window" : why.c_str());
+    return refuse(static_cast<int>(mine.code), "%s", why.empty() ? "no memory for  the window" : why.c_str());
 }
 
-/// The queue whose tasks are counted: used by the progress thread during one count.
+/// The queue whose tasks are counted; set by the progress thread during one count.
 thread_local const comm_queue* counted_queue = nullptr;
 
 [[nodiscard]] std::size_t count_tasks(const comm_queue& queue) noexcept {
@@ -165,10 +163,9 @@ namespace {
     context* const runtime = context::current();
     if (runtime == nullptr) return refuse_without_runtime();
     if (has_epochs && runtime->thread_level() < MPI_THREAD_MULTIPLE) {
-        return refuse(
-            COMMTASK_ERR_THREAD_LEVEL,
-            "commtask_win_register_epochs needs MPI_THREAD_MULTIPLE, since a thread waits in MPI for other ranks "
-            "while the worker goes on: ask for it in MPI_Init_thread");
+        return refuse(COMMTASK_ERR_THREAD_LEVEL,
+                      "commtask_win_register_epochs needs MPI_THREAD_MULTIPLE, since a thread waits in MPI while the "
+                      "worker calls MPI: request it in MPI_Init_thread");
     }
     if (window == MPI_WIN_NULL) return refuse(COMMTASK_ERR_WINDOW, "window is MPI_WIN_NULL");
     if (comm == MPI_COMM_NULL) return refuse(COMMTASK_ERR_COMM, "comm is MPI_COMM_NULL");
@@ -181,9 +178,9 @@ namespace {
     try {
         return register_on(*runtime, window, comm, has_epochs);
     } catch (const std::system_error&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no thread for the window");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "cannot start a thread for the window");
     } catch (const std::bad_alloc&) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory for the window");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the window");
     }
 }
 
@@ -211,8 +208,8 @@ int commtask_win_unregister(MPI_Win window) noexcept {
                       opened->name.c_str());
     }
     if (opened->epochs) {
-        if (const char* const missing = opened->epochs->book.what_is_open()) {
-            return refuse(COMMTASK_ERR_WINDOW, "an epoch of %s is open: %s comes first", opened->name.c_str(), missing);
+        if (const char* const missing = opened->epochs->log.missing_operation()) {
+            return refuse(COMMTASK_ERR_WINDOW, "an epoch of %s is open: post %s first", opened->name.c_str(), missing);
         }
     }
     // Every operation reaches its target while all ranks still make passive-target progress. After
@@ -227,11 +224,11 @@ int commtask_win_unregister(MPI_Win window) noexcept {
         MPI_Comm channel = opened->channel;
         mpi_code = runtime->windows().close(*opened);
         MPI_Comm_free(&channel);
-        // Called by the progress thread: from the caller's thread the worker could still be in MPI
-        // when the caller goes on to call MPI.
+        // Called by the progress thread. If the caller's thread ran it, the worker might still be
+        // inside MPI when the caller continues and calls MPI.
         if (opened->has_others()) first_lane.count_windows(-1);
     });
-    // the control task has not run
+    // The control task has not run.
     if (code_of_control_task != COMMTASK_OK && opened->has_others()) first_lane.count_windows(-1);
     if (code == COMMTASK_OK) code = code_of_control_task;
     if (code == COMMTASK_OK && mpi_code == MPI_SUCCESS) return COMMTASK_OK;

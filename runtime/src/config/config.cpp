@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the values of the configuration table and explains errors. Every message about a bad value
-// ends with the nearest valid value, so that a user can repair a job script without opening the
+// Reads the values of the configuration table and explains errors. Every message about an invalid
+// value ends with the nearest valid value, so that a user can repair a job script without the
 // documentation.
 #include "config/config.hpp"
 
@@ -89,8 +89,8 @@ bool accepts(const config_field& field, double value) {
     return field.rule != config_rule::power_of_two || (whole & (whole - 1)) == 0;
 }
 
-/// The valid number nearest to the number with which the text begins; words for yes and no count as
-/// 1 and 0.
+/// The valid number nearest to the number at the beginning of the text; words for yes and no count
+/// as 1 and 0.
 std::string nearest_number(const config_field& field, std::string_view text) {
     double value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -109,7 +109,7 @@ std::string nearest_number(const config_field& field, std::string_view text) {
     return number_text(value);
 }
 
-/// The CPUs of a wrong list that can be read, or the nearer one of the words.
+/// The valid CPUs of an invalid list, or the more similar of the words.
 std::string nearest_cpus(const config_field& field, std::string_view text) {
     std::string kept;
     for (const std::string_view item : split(text, ',')) {
@@ -203,7 +203,7 @@ std::optional<config_problem> apply(config& target, const config_field& field, s
     return std::nullopt;
 }
 
-/// Whether the environment sets a variable to something.
+/// Whether the environment sets a variable to a non-empty value.
 static bool has_value(const char* const* environment, std::string_view variable) {
     for (; environment != nullptr && *environment != nullptr; ++environment) {
         const std::string_view entry{*environment};
@@ -226,12 +226,13 @@ std::vector<config_problem> apply_environment(config& target, const char* const*
         const config_field* field = find_config_field(name);
         const auto* const renamed = std::ranges::find(renamed_settings, name, &renamed_setting::old_name);
         if (renamed != renamed_settings.end() && !text.empty()) {
-            if (has_value(all, renamed->name)) continue; // the new name counts
+            if (has_value(all, renamed->name)) continue; // the new name takes precedence
             field = find_config_field(renamed->name);
             problems.push_back({true, std::string{name} + " is called " + std::string{renamed->name} +
-                                          " now; the old name will go with the next version."});
+                                          " now; the next version will not accept the old name."});
         }
-        if (field == nullptr && renamed != renamed_settings.end()) continue; // an empty value is none
+        // an empty value counts as not set
+        if (field == nullptr && renamed != renamed_settings.end()) continue;
         if (field == nullptr) {
             problems.push_back(unknown_name(name));
         } else if (!text.empty()) {

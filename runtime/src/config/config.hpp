@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The configuration of one runtime. Every value has a default. The program may set some values in
-// commtask_config. The environment overrides both, because the user of a program often cannot
-// change it. Nothing here prints or exits: errors are returned as sentences, and the caller decides
-// what to do (an unknown name is only a warning).
+// commtask_config. The environment overrides both, since a user often cannot change the program.
+// Nothing here prints or exits: errors are returned as messages, and the caller decides how to
+// report them (an unknown name is only a warning).
 #pragma once
 
 #include <array>
@@ -18,36 +18,36 @@
 
 namespace commtask::detail {
 
-/// How a worker waits when nothing moves. The order is that of the words in config_table.def.
+/// How an idle worker waits. In the order of the words in config_table.def.
 enum class idle_policy : int {
-    automatic, ///< `auto`: reserved exactly if placement gives the worker a core of its own.
-    reserved,  ///< The worker spins on its own core.
-    shared,    ///< The worker spins briefly, yields, then waits for growing, limited times.
+    /// `auto`: reserved if placement gives the worker a core of its own, otherwise shared.
+    automatic,
+    reserved, ///< The worker spins on its own core.
+    shared,   ///< The worker spins briefly, then yields, then blocks for increasing, limited times.
 };
 
-/// The signal on which the unfinished tasks are listed. The order is that of the words in
+/// The signal that requests the list of incomplete tasks. In the order of the words in
 /// config_table.def.
 enum class report_signal : int { none, usr1, usr2 };
 
-/// Whether the ranks of a node ring each other's doorbells. The order is that of the words in
-/// config_table.def.
+/// Whether the ranks of a node use doorbells. In the order of the words in config_table.def.
 enum class doorbell_use : int { automatic, on, off };
 
-/// The records that a full trace keeps. The order is that of the words in config_table.def.
+/// The records that a full trace keeps. In the order of the words in config_table.def.
 enum class kept_records : int { oldest, newest };
 
 enum class config_source : std::uint8_t { built_in, program, environment };
 
-/// The values that a field accepts.
+/// The type of a field, which determines the values that it accepts.
 enum class config_rule : std::uint8_t {
     whole_number, ///< lowest <= value <= highest
     power_of_two, ///< lowest <= value <= highest, and a power of two
     kibibytes,    ///< like whole_number, for a size, which may have a unit
     seconds,      ///< lowest <= value <= highest, fractions allowed
-    choice,       ///< one of the words
+    choice,       ///< one of the field's words
     cpu_list,     ///< `auto`, `none` or a list of CPU numbers
-    folder,       ///< any text; it is tested when the path is used
-    elsewhere,    ///< read by another part of the project: accepted unread
+    folder,       ///< any text; tested when the path is used
+    elsewhere,    ///< read by another part of the project, which also checks it
 };
 
 inline constexpr std::size_t config_field_count = 0
@@ -61,7 +61,7 @@ inline constexpr std::size_t config_field_count = 0
 #include "config/config_table.def"
     ;
 
-/// Every value in force. Filled with the defaults, then by `apply`, then by `apply_environment`.
+/// Every value in force: first the defaults, then changed by `apply`, then by `apply_environment`.
 struct config {
 #define COMMTASK_CONFIG_NUMBER(member, variable, value, lowest, highest, rule, text) std::int64_t member = value;
 #define COMMTASK_CONFIG_SECONDS(member, variable, value, lowest, highest, text) double member = value;
@@ -88,10 +88,10 @@ struct config_field {
         member;
 };
 
-/// An error in a setting. The sentence names the variable and says what would be right.
+/// An error in a setting. The message names the variable and gives a valid value.
 struct config_problem {
-    bool is_warning; ///< True for an unknown name: the run can go on. False for a bad value.
-    std::string sentence;
+    bool is_warning; ///< An unknown name: the run can continue. False for an invalid value.
+    std::string message;
 };
 
 [[nodiscard]] std::span<const config_field, config_field_count> config_fields();
@@ -99,18 +99,18 @@ struct config_problem {
 /// The field of a variable, or null.
 [[nodiscard]] const config_field* find_config_field(std::string_view variable);
 
-/// Sets one value from its text. On an error the config stays as it was.
+/// Sets one value from its text. On an error the config does not change.
 [[nodiscard]] std::optional<config_problem> apply(config& target, const config_field& field, std::string_view text,
                                                   config_source source);
 
-/// Sets every COMMTASK_* entry of a null-terminated list like `environ`. Good values are set even
-/// if other values are bad. An empty value counts as not set.
+/// Sets every COMMTASK_* entry of a null-terminated list like `environ`. Valid values are set even
+/// if other values are invalid. An empty value counts as not set.
 [[nodiscard]] std::vector<config_problem> apply_environment(config& target, const char* const* environment);
 
 /// The value as the user would write it.
 [[nodiscard]] std::string value_text(const config& from, const config_field& field);
 
-/// The values that the field accepts, as a phrase: "a whole number from 0 to 2".
+/// A description of the accepted values: "a whole number from 0 to 2".
 [[nodiscard]] std::string accepted_text(const config_field& field);
 
 } // namespace commtask::detail

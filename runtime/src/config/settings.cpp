@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole environment is read even after an error: COMMTASK_VERBOSE says whether to print
-// warnings. The first error is the one that is reported.
+// The whole environment is read even after an error, since COMMTASK_VERBOSE says whether to print
+// warnings. The first error is reported.
 #include "config/settings.hpp"
 
 #include "base/last_error.hpp"
@@ -17,7 +17,7 @@
 namespace commtask::detail {
 namespace {
 
-/// Applies the fields that the program set, as text, through the parser of the environment.
+/// Applies the fields that the program has set, as text, through the parser of the environment.
 [[nodiscard]] std::optional<config_problem> apply_program(config& settings, const commtask_config& given) {
     commtask_config known{};
     std::memcpy(&known, &given, std::min(sizeof known, given.struct_size));
@@ -59,14 +59,14 @@ int collect_settings(config& settings, const commtask_config* given, bool warns)
         if (!problem.is_warning) {
             if (!wrong) wrong = problem;
         } else if (warns && settings.verbose >= 1) {
-            say("warning: %s", problem.sentence.c_str());
+            say("warning: %s", problem.message.c_str());
         }
     }
     if (!wrong && settings.pause_signal != report_signal::none && settings.pause_signal == settings.signal) {
         wrong = config_problem{false,
                                "COMMTASK_SIGNAL and COMMTASK_PAUSE_SIGNAL are the same signal: each must have its own"};
     }
-    return wrong ? refuse(COMMTASK_ERR_CONFIG, "%s", wrong->sentence.c_str()) : COMMTASK_OK;
+    return wrong ? refuse(COMMTASK_ERR_CONFIG, "%s", wrong->message.c_str()) : COMMTASK_OK;
 }
 
 } // namespace commtask::detail

@@ -332,8 +332,9 @@ void plan::cancel_instantiated(MoveOn&& move_on) noexcept {
     is_instantiated_.store(false, std::memory_order_relaxed); // relaxed: the claim orders it.
 }
 
-/// The contents of an array of a recorded operation: ranks, counts, displacements or datatypes.
-struct noted_list {
+/// The contents of a list or an array of a recorded operation: ranks, counts, displacements,
+/// datatypes.
+struct list_snapshot {
     const char* name = "";
     std::vector<std::int64_t> entries{};
     bool are_handles = false; ///< The entries are handles, and are not printed.
@@ -358,12 +359,12 @@ struct commtask_plan_s : commtask::detail::plan {
     /// Whether a callback records the plan inside a progress call. Posts of the same thread outside
     /// of that call, or in a nested progress call, do not belong to the plan.
     bool is_recorded_in_progress_call = false;
-    commtask_plan_s* next_left = nullptr; ///< Used by plan_book.
-    commtask_plan_s* next_open = nullptr; ///< Used by plan_book while the plan is recorded.
-    /// Used by plan_book: a stuck progress thread may use the plan.
+    commtask_plan_s* next_left = nullptr; ///< Used by plan_registry.
+    commtask_plan_s* next_open = nullptr; ///< Used by plan_registry while the plan is recorded.
+    /// Used by plan_registry: a progress thread that does not return may use the plan.
     bool is_in_use_for_good = false;
     commtask::detail::plan_types types{};
-    /// Indexed by member, as the program counts; empty if the lists were not requested
-    /// (noted_lists.hpp).
-    std::vector<std::vector<commtask::detail::noted_list>> lists{};
+    /// By member, as the program counts them; empty if the lists were not asked for
+    /// (list_snapshots.hpp).
+    std::vector<std::vector<commtask::detail::list_snapshot>> lists{};
 };

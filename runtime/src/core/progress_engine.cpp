@@ -237,7 +237,7 @@ void progress_engine::part_ended(task& which, std::uint32_t /*part*/) noexcept {
 
 void progress_engine::end_by_result(task& which) noexcept {
     if (which.is_run()) end_run(which);
-    if ((which.flags() & flag_has_noted_lists) != 0) [[unlikely]]
+    if ((which.flags() & flag_has_snapshots) != 0) [[unlikely]]
         transport_->compare_lists(which);
     if (which.result.error != 0) return finish(which, task_state::failed);
     finish(which, which.result.is_canceled ? task_state::canceled : task_state::completed);

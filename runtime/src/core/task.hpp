@@ -129,8 +129,8 @@ enum task_flag : std::uint32_t {
     /// The submitter could not call MPI, so the lane keeps the handles, and only if the task must
     /// wait.
     flag_keeps_at_accept = 1U << 27,
-    /// When the task has ended, the program's lists are compared with copies of them.
-    flag_has_noted_lists = 1U << 28,
+    /// The program's lists are compared with copies when the task has ended.
+    flag_has_snapshots = 1U << 28,
 };
 
 /// Bits of task::kept.
@@ -258,9 +258,9 @@ struct alignas(2 * cache_line_bytes) task {
     // before the post, then by the progress engine.
     /// kept_types and kept_comm; only with flag_keeps or flag_keeps_at_accept.
     std::uint32_t kept;
-    std::uint32_t n_kept_types;   ///< Only with flag_keeps or flag_keeps_at_accept.
-    std::uint32_t n_noted_lists;  ///< Only with flag_has_noted_lists.
-    std::uint32_t noted_lists_at; ///< The offset of the lists in `room`.
+    std::uint32_t n_kept_types; ///< Only with flag_keeps or flag_keeps_at_accept.
+    std::uint32_t n_snapshots;  ///< Only with flag_has_snapshots.
+    std::uint32_t snapshots_at; ///< The offset of the lists in `room`.
 
     /// Any thread. Prefetches the lines that a post will write.
     void prefetch_for_post() const noexcept {

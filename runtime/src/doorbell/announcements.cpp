@@ -19,7 +19,7 @@ announcements::announcements(MPI_Comm comm, int tag, const std::vector<remote_ta
 }
 
 bool announcements::end() noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     for (MPI_Request& each : receiving_) {
         if (each == MPI_REQUEST_NULL) continue;
         MPI_Cancel(&each);
@@ -60,7 +60,7 @@ void announcements::send() noexcept {
 
 unsigned announcements::poll() noexcept {
     if (n_unsent_ == 0 && rings_ == nullptr) return 0;
-    const errors_come_back errors;
+    const errors_return errors;
     send();
     unsigned n_rung = 0;
     while (rings_ != nullptr) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks run in every post, so they only compare numbers. For a null buffer, which is also
-// MPI_BOTTOM in MPICH, they test whether the datatype can have absolute addresses. No MPI function
-// is called.
+// The checks run in every post, so they call no MPI function and only compare numbers. A null
+// buffer, which in MPICH is also MPI_BOTTOM, is valid only if the datatype can have absolute
+// addresses.
 #include "mpi/arguments.hpp"
 
 #include "base/last_error.hpp"
@@ -28,7 +28,7 @@ struct basic_type {
 
 } // namespace
 
-/// A basic datatype has no absolute addresses, so a null buffer of that type is an error.
+/// Predefined datatypes have no absolute addresses, so a null buffer is an error with them.
 int basic_bytes(MPI_Datatype type) noexcept {
     const std::array<basic_type, 26> basic{{{MPI_BYTE, 1},
                                             {MPI_CHAR, 1},
@@ -67,7 +67,7 @@ int check_side(const commtask_side& side, const char* name) noexcept {
     }
     if (!has_large_counts && !fits_int(side.count)) {
         return refuse(COMMTASK_ERR_COUNT,
-                      "%s count is %lld, and this MPI carries at most %d elements: use a larger datatype", name,
+                      "%s count is %lld, and this MPI transfers at most %d elements: use a larger datatype", name,
                       static_cast<long long>(side.count), INT_MAX);
     }
     if (side.type == MPI_DATATYPE_NULL) return refuse(COMMTASK_ERR_TYPE, "%s type is MPI_DATATYPE_NULL", name);
@@ -100,14 +100,14 @@ namespace {
                   queue.n_peers - 1);
 }
 
-/// Refuses an entry of an array of counts that this MPI, or any MPI, cannot take.
+/// Refuses an entry of an array of counts that is invalid in MPI, or too large for this MPI.
 template <typename Count>
 [[nodiscard]] int check_counts(const void* counts, int n_counts, const char* name) noexcept {
     const auto* const numbers = static_cast<const Count*>(counts);
     for (int i = 0; i < n_counts; ++i) {
         if (numbers[i] >= 0 && (has_large_counts || fits_int(numbers[i]))) continue;
         return refuse(COMMTASK_ERR_COUNT, "%s[%d] is %lld, and must be from 0 to %s", name, i,
-                      static_cast<long long>(numbers[i]), has_large_counts ? "what memory holds" : "INT_MAX");
+                      static_cast<long long>(numbers[i]), has_large_counts ? "the largest MPI_Count" : "INT_MAX");
     }
     return COMMTASK_OK;
 }
@@ -194,9 +194,9 @@ template <typename Count>
     }
 }
 
-/// Whether messages can go to all ranks of a list. The loop has no branch, so that the compiler can
-/// compare several ranks at once: the cost of a multicast for its submitter should not depend on
-/// the number of ranks.
+/// Whether messages can be sent to all ranks of a list. The loop has no branch, so that the
+/// compiler can vectorize it: the cost of a multicast for its submitter should not depend on the
+/// number of ranks.
 [[nodiscard]] bool are_peers(std::span<const int> ranks, int n_peers) noexcept {
     const auto limit = static_cast<unsigned>(n_peers);
     unsigned n_wrong = 0;
@@ -207,7 +207,7 @@ template <typename Count>
     return n_wrong == 0;
 }
 
-/// Checks a list of destinations or sources: none may be a wildcard.
+/// Checks a list of destinations or sources, which must not contain wildcards.
 [[nodiscard]] int check_ranks(const int* ranks, int n_ranks, const char* name, const comm_queue& queue) noexcept {
     if (n_ranks < 0) {
         return refuse(COMMTASK_ERR_COUNT, "n_%s is %d, and must not be negative", name, n_ranks);
@@ -238,7 +238,7 @@ template <typename Count>
         [&] {
             if (side.count <= std::numeric_limits<MPI_Count>::max() / n_partitions)
                 return static_cast<int>(COMMTASK_OK);
-            return refuse(COMMTASK_ERR_COUNT, "%lld partitions of %lld elements are more than can be counted",
+            return refuse(COMMTASK_ERR_COUNT, "n_partitions is %lld, with %lld elements each: their product overflows",
                           static_cast<long long>(n_partitions), static_cast<long long>(side.count));
         },
         [&] { return check_rank(receives ? op.source : op.peer, false, receives ? "source" : "dest", queue); },
@@ -310,7 +310,7 @@ int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_uppe
     case COMMTASK_OP_CALL: return op.call == nullptr ? refuse(COMMTASK_ERR_ARGUMENT, "function is null") : COMMTASK_OK;
     case COMMTASK_OP_ATTACH:
         if (op.result != nullptr && *static_cast<const MPI_Request*>(op.result) != MPI_REQUEST_NULL) return COMMTASK_OK;
-        return refuse(COMMTASK_ERR_ARGUMENT, "request is null or MPI_REQUEST_NULL: there is nothing to hand over");
+        return refuse(COMMTASK_ERR_ARGUMENT, "request is null or MPI_REQUEST_NULL: it must be an active request");
     case COMMTASK_OP_NOOP: return COMMTASK_OK;
     default: break;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks an operation's arguments before anything is started: ranks, tags, counts, buffers,
-// handles. Only a check for a window may call MPI. MPI finds all other errors when the task starts,
-// and the task fails.
+// Checks an operation's arguments before it is started: ranks, tags, counts, buffers, handles. Only
+// the check for a window may call MPI. All other errors are found by MPI when the task starts, and
+// the task fails.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -15,12 +15,12 @@
 
 namespace commtask::detail {
 
-/// The kinds of most posts.
+/// The most frequent kinds.
 [[nodiscard]] constexpr bool is_plain_kind(int kind) noexcept {
     return kind == COMMTASK_OP_SEND || kind == COMMTASK_OP_RECV;
 }
-/// Whether the operation is a plain send or receive whose arguments are valid as far as a few
-/// comparisons show. False says nothing about the arguments.
+/// Whether the operation is a plain send or receive whose arguments a few comparisons show to be
+/// valid. False says nothing about the arguments.
 [[nodiscard]] inline bool is_plain_message(const commtask_op& op, const comm_queue& queue,
                                            int tag_upper_bound) noexcept {
     if (!is_plain_kind(op.kind)) return false;
@@ -33,24 +33,24 @@ namespace commtask::detail {
            side.type != MPI_DATATYPE_NULL;
 }
 
-/// @return COMMTASK_OK, or the code of the first wrong argument, with a sentence that names it. Not
-/// for operations on windows.
+/// @return COMMTASK_OK, or the error code of the first wrong argument, with a message that names
+/// it. Not for operations on windows.
 [[nodiscard]] int check_arguments(const commtask_op& op, const comm_queue& queue, int tag_upper_bound) noexcept;
 
-/// The same for an operation on a window. If the calling thread may call MPI, the extents of
-/// datatypes other than C's basic ones are checked, too.
+/// Like check_arguments() for an operation on a window. If the calling thread may call MPI, the
+/// extents of datatypes other than C's basic ones are checked too.
 [[nodiscard]] int check_window_arguments(const commtask_op& op, const served_window& window, const comm_queue& queue,
                                          int tag_upper_bound, bool may_ask_mpi) noexcept;
 
-// Parts of both functions.
+// Shared by both functions.
 
-/// The size of a basic datatype; 0 for any other.
+/// The size of a predefined datatype; 0 for any other.
 [[nodiscard]] int basic_bytes(MPI_Datatype type) noexcept;
 [[nodiscard]] int check_side(const commtask_side& side, const char* name) noexcept;
 [[nodiscard]] int check_rank(int rank, bool may_be_any, const char* name, const comm_queue& queue) noexcept;
 [[nodiscard]] int check_tag(int tag, bool may_be_any, const char* name, int tag_upper_bound) noexcept;
 
-/// The code of the first check that fails; the checks after it are not called.
+/// The error code of the first check that fails; later checks are not called.
 template <typename... Checks>
 [[nodiscard]] int first_failure(Checks&&... checks) noexcept {
     int code = COMMTASK_OK;

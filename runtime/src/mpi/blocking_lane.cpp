@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lists link tasks through themselves, so nothing is allocated. The thread calls MPI with a
-// copy of the operation, since a task that is abandoned meanwhile may have been reused.
+// The lists are intrusive, so nothing is allocated. The thread calls MPI with a copy of the
+// operation, since an abandoned task may be reused during the call.
 #include "mpi/blocking_lane.hpp"
 
 #include "base/library_thread.hpp"
@@ -22,7 +22,7 @@
 namespace commtask::detail {
 namespace {
 
-/// Records a call of MPI in the trace.
+/// Records an MPI call in the trace.
 class traced_call {
 public:
     explicit traced_call(const commtask_op& op) noexcept : records_(tracer::current()) {
@@ -45,8 +45,8 @@ private:
     std::uint32_t name_ = 0;
 };
 
-/// Whether MPI may block the thread until other processes arrive. True also for win_post and
-/// win_sync, which return at once.
+/// Whether MPI may block the thread until other processes act. True also for win_post and win_sync,
+/// which return at once.
 [[nodiscard]] bool waits_for_others(const commtask_op& op) noexcept {
     return operation_of(op.kind).counts == count_shape::none;
 }
@@ -58,20 +58,20 @@ struct blocking_lane::shared {
 
     /// With the mutex. Called with 1 at the start of an operation, since the thread may have to
     /// wait for a core first; with -1 when MPI has completed the operation, or never will. Tells
-    /// the lanes whether there is any blocking operation.
+    /// the lanes whether there is a blocking operation.
     void count_blocking(const commtask_op& op, int by) noexcept {
         if (!waits_for_others(op)) return;
         const bool was_blocked = n_blocking > 0;
         n_blocking += by;
-        if (was_blocked != (n_blocking > 0)) tell_lanes(by);
+        if (was_blocked != (n_blocking > 0)) count_on_lanes(by);
     }
-    void tell_lanes(int by) noexcept {
+    void count_on_lanes(int by) noexcept {
         if (beside == nullptr) return;
         for (lane& each : *beside) each.engine.lock.add_blocked_outside(by);
     }
 
     /// With the mutex.
-    void lose(task& which) noexcept { end(which, MPI_ERR_WIN, MPI_ERR_WIN); }
+    void fail_freed(task& which) noexcept { end(which, MPI_ERR_WIN, MPI_ERR_WIN); }
     void end(task& which, int code, int error_class) noexcept {
         which.result.error = code;
         if (code != MPI_SUCCESS) which.result.error_class = error_class;
@@ -79,21 +79,21 @@ struct blocking_lane::shared {
         has_ended.store(true, std::memory_order_release); // partner of the acquire in take_ended()
     }
 
-    /// Guards the members below; MPI is never called with it locked.
+    /// Guards the members below. Never locked during an MPI call.
     std::mutex mutex;
-    std::condition_variable has_news;
+    std::condition_variable has_changed;
     task_list waiting;
-    /// Null also if the task was abandoned while MPI had its operation.
+    /// Null also if the task was abandoned during its MPI call.
     task* running = nullptr;
     task_list ended;
     lane_set* beside;   ///< Null once the object is destroyed.
     int n_blocking = 0; ///< Operations that wait for other processes.
     bool is_in_mpi = false;
-    bool is_over = false; ///< The thread ends at its next test of this flag.
-    /// The program has freed the window; is_over is set, too.
-    bool is_lost = false;
+    bool is_over = false; ///< The thread ends when it next tests this flag.
+    /// The program has freed the window; is_over is set too.
+    bool is_freed = false;
     library_thread thread;
-    std::atomic<bool> has_ended{false}; ///< A hint that is read without the mutex.
+    std::atomic<bool> has_ended{false}; ///< A hint, read without the mutex.
 };
 
 blocking_lane::blocking_lane(lane_set& beside, std::function<void()> on_start, std::size_t stack_bytes)
@@ -112,10 +112,10 @@ blocking_lane::~blocking_lane() {
         shared_->is_over = true;
         shared_->running = nullptr;
         is_stuck = shared_->is_in_mpi;
-        if (shared_->n_blocking > 0) shared_->tell_lanes(-1);
+        if (shared_->n_blocking > 0) shared_->count_on_lanes(-1);
         shared_->beside = nullptr;
     }
-    shared_->has_news.notify_one();
+    shared_->has_changed.notify_one();
     if (is_stuck) {
         shared_->thread.detach();
     } else {
@@ -123,32 +123,32 @@ blocking_lane::~blocking_lane() {
     }
 }
 
-void blocking_lane::lose_window() noexcept {
+void blocking_lane::window_was_freed() noexcept {
     {
         const std::lock_guard guard{shared_->mutex};
         shared_->is_over = true;
-        shared_->is_lost = true;
-        if (shared_->running != nullptr) shared_->lose(*std::exchange(shared_->running, nullptr));
+        shared_->is_freed = true;
+        if (shared_->running != nullptr) shared_->fail_freed(*std::exchange(shared_->running, nullptr));
         while (task* const next = shared_->waiting.pop()) {
             shared_->count_blocking(next->op, -1);
-            shared_->lose(*next);
+            shared_->fail_freed(*next);
         }
     }
-    shared_->has_news.notify_one();
+    shared_->has_changed.notify_one();
 }
 
 void blocking_lane::start(task& next) noexcept {
     {
         const std::lock_guard guard{shared_->mutex};
-        if (shared_->is_lost) return shared_->lose(next);
+        if (shared_->is_freed) return shared_->fail_freed(next);
         shared_->waiting.push(next);
         shared_->count_blocking(next.op, 1);
     }
-    shared_->has_news.notify_one();
+    shared_->has_changed.notify_one();
 }
 
 task* blocking_lane::take_ended() noexcept {
-    // acquire: partner of the release in end(); the lock orders the rest.
+    // acquire: partner of the release in end(); the mutex orders the rest.
     if (!shared_->has_ended.load(std::memory_order_acquire)) return nullptr;
     const std::lock_guard guard{shared_->mutex};
     task* const taken = shared_->ended.pop();
@@ -175,9 +175,10 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
     std::unique_lock lock{mine->mutex};
     for (;;) {
         if (!mine->is_over && mine->waiting.is_empty()) {
-            // The thread that wakes this one is posting: if both share a core, it continues first.
+            // The thread that wakes this one is posting. If both share a core, the posting thread
+            // continues first.
             const batch_scheduling until_the_submitter_yields;
-            mine->has_news.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
+            mine->has_changed.wait(lock, [&mine] { return mine->is_over || !mine->waiting.is_empty(); });
         }
         if (mine->is_over) return;
         mine->running = mine->waiting.pop();
@@ -187,7 +188,7 @@ void blocking_lane::run(const std::shared_ptr<shared>& mine) noexcept {
         int code = MPI_SUCCESS;
         int error_class = MPI_SUCCESS;
         {
-            const errors_come_back errors;
+            const errors_return errors;
             const traced_call shown{op};
             code = errors.code_of(call_one_sided(op));
             if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// At the end another rank may have left already, so no rank blocks: every receive is tested until
-// the time limit, and then canceled. Rank 0 answers the ranks one after the other, some
+// When the runtime ends another rank may have left already, so no rank blocks: every receive is
+// tested until the time limit, and then canceled. Rank 0 replies to one rank after the other, some
 // microseconds per rank.
 #include "mpi/clock.hpp"
 
@@ -21,7 +21,7 @@ constexpr int n_questions = 16;
 /// The messages of a rank to rank 0.
 enum class question : std::uint64_t { time = 1, goodbye = 2 };
 
-/// The answer with the shortest round trip.
+/// The reply with the shortest round trip.
 class best_answer {
 public:
     void add(std::uint64_t asked_ns, std::uint64_t theirs_ns, std::uint64_t answered_ns) noexcept {
@@ -40,7 +40,7 @@ private:
 
 /// Tests a request until it completes, or `is_over()` returns true.
 template <typename IsOver>
-[[nodiscard]] bool look_until_ended(MPI_Request& request, MPI_Status* status, IsOver&& is_over) {
+[[nodiscard]] bool poll_until_ended(MPI_Request& request, MPI_Status* status, IsOver&& is_over) {
     int has_ended = 0;
     while (MPI_Test(&request, &has_ended, status) == MPI_SUCCESS && has_ended == 0) {
         if (is_over()) return false;
@@ -49,7 +49,7 @@ template <typename IsOver>
     return has_ended != 0;
 }
 
-/// Cancels a receive, which waits for no other process.
+/// Cancels a receive. Does not wait for other processes.
 void withdraw(MPI_Request& request) {
     if (request == MPI_REQUEST_NULL) return;
     MPI_Cancel(&request);
@@ -64,7 +64,7 @@ void answer_all(MPI_Comm comm, int n_ranks, int tag, std::uint64_t patience_ns) 
         MPI_Request request = MPI_REQUEST_NULL;
         MPI_Status status{};
         if (MPI_Irecv(&asked, 1, MPI_UINT64_T, MPI_ANY_SOURCE, tag, comm, &request) != MPI_SUCCESS) return;
-        if (!look_until_ended(request, &status, [&] { return now_ns() - since_ns >= patience_ns; })) {
+        if (!poll_until_ended(request, &status, [&] { return now_ns() - since_ns >= patience_ns; })) {
             return withdraw(request);
         }
         since_ns = now_ns();
@@ -76,8 +76,8 @@ void answer_all(MPI_Comm comm, int n_ranks, int tag, std::uint64_t patience_ns) 
     }
 }
 
-/// Sends one word. The buffer is static, since an MPI that does not send the word at once still
-/// reads it.
+/// Sends one word. The buffer is static, since MPI may still read it if it does not send the word
+/// at once.
 void send_word(MPI_Comm comm, int tag, question word) {
     static question words[] = {question{}, question::time, question::goodbye};
     MPI_Request request = MPI_REQUEST_NULL;
@@ -94,7 +94,7 @@ void send_word(MPI_Comm comm, int tag, question word) {
         if (MPI_Irecv(&theirs_ns, 1, MPI_UINT64_T, 0, tag + 1, comm, &request) != MPI_SUCCESS) return std::nullopt;
         const std::uint64_t asked_ns = now_ns();
         send_word(comm, tag, question::time);
-        if (!look_until_ended(request, MPI_STATUS_IGNORE, [&] { return now_ns() - asked_ns >= patience_ns; })) {
+        if (!poll_until_ended(request, MPI_STATUS_IGNORE, [&] { return now_ns() - asked_ns >= patience_ns; })) {
             withdraw(request);
             return std::nullopt;
         }
@@ -135,7 +135,7 @@ std::optional<clock_comparison> collective_compare_clocks(MPI_Comm comm) {
 }
 
 std::optional<clock_comparison> compare_clocks_at_end(MPI_Comm comm, int session, std::uint64_t patience_ns) {
-    const errors_come_back scope;
+    const errors_return scope;
     constexpr int most_sessions = 16000; // MPI guarantees tags up to 32767
     const int tag = 2 + 2 * (session % most_sessions);
     int me = 0;

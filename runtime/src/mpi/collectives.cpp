@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starts collectives. A scalar count converts to the parameter of the called function: int, or
-// MPI_Count for _c. For arrays the program's form decides; if MPI lacks the large form, they are
-// narrowed first.
+// MPI_Count for _c. For arrays the program's form decides. If MPI lacks the large form, the arrays
+// are narrowed first.
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
 #include "mpi/operations.hpp"
@@ -52,7 +52,7 @@ namespace {
     }
 }
 
-/// Kinds with arrays of counts, in the form that `is_int` says.
+/// Kinds with arrays of counts, in the form given by `is_int`.
 [[nodiscard]] int start_arrays(const commtask_op& op, bool is_int, MPI_Request* request) noexcept {
     const void* const from = op.send.buffer;
     void* const to = const_cast<void*>(op.recv.buffer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI returns the info of a communicator as a copy. Some MPIs leave out keys that they do not know.
-// They know the keys of the standard, so only the library's own key can be missing.
+// MPI returns a copy of a communicator's info. Some MPIs omit keys that they do not know. They know
+// the keys of the standard, so only the library's own key can be missing.
 #include "mpi/comm_hints.hpp"
 
 #include "mpi/errors.hpp"
@@ -15,7 +15,7 @@
 namespace commtask::detail {
 namespace {
 
-/// A value that is too long is returned as "?", which no key accepts.
+/// A value that is too long is returned as "?", which is invalid for every key.
 class info_values {
 public:
     explicit info_values(MPI_Comm comm) noexcept {
@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    const errors_come_back scope_;
+    const errors_return scope_;
     MPI_Info info_ = MPI_INFO_NULL;
     std::array<char, 16> text_{};
 };

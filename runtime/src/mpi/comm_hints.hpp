@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of a communicator's info that concern lanes: the library's own key, and the standard's
-// keys by which the program makes promises about its messages.
+// assertion keys.
 #pragma once
 
 #include "core/comm_striping.hpp"
@@ -29,9 +29,9 @@ struct comm_hints {
 /// With a progress lock.
 [[nodiscard]] comm_hints hints_of(MPI_Comm comm) noexcept;
 
-/// With a progress lock. The lane of a communicator that its info asks for. Messages that may
-/// overtake each other go to lanes by thread. If the other promises allow lanes by rank and tag,
-/// which keep the order of messages, the choice is left to commtask_comm_stripe.
+/// With a progress lock. The lane that a communicator's info selects. Messages that may overtake
+/// each other go to lanes by thread. If the other assertions allow lanes by rank and tag, which
+/// keep the order of messages, commtask_comm_stripe decides.
 [[nodiscard]] int lane_asked_for(MPI_Comm comm) noexcept;
 
 } // namespace commtask::detail

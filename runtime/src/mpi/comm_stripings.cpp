@@ -3,7 +3,7 @@
 // How a communicator gets several queues, and how they end with it. Queues for threads share its
 // handle; the table of communicators has only the first of them. Queues for ranks and tags belong
 // to duplicates, which are registered like any communicator. When the original communicator is
-// freed, the library frees the duplicates, which all ranks do at the same point of their program.
+// freed, the library frees the duplicates: all ranks do so at the same point of their program.
 #include "mpi/comms.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace commtask::detail {
 
 int mpi_comms::stripe_by_thread(comm_queue& home) noexcept {
-    const errors_come_back scope;
-    if (home.striping() != nullptr) return MPI_SUCCESS; // two threads have asked for striping
+    const errors_return scope;
+    if (home.striping() != nullptr) return MPI_SUCCESS; // two threads have requested striping
     try {
         const std::size_t n_lanes = lanes_.n_at_work();
         std::vector<comm_queue*> over;
@@ -53,7 +53,7 @@ int mpi_comms::stripe_by_thread(comm_queue& home) noexcept {
 
 int mpi_comms::stripe_by_message(comm_queue& home, const std::vector<MPI_Comm>& duplicates,
                                  message_promises promised) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     int my_rank = 0;
     if (const int code = scope.code_of(MPI_Comm_rank(home.comm, &my_rank)); code != MPI_SUCCESS) return code;
     try {
@@ -85,12 +85,12 @@ void mpi_comms::forget_striping(comm_queue& home) noexcept {
     home.set_striping(nullptr);
 }
 
-/// Called while the communicator is being freed.
+/// Called during MPI_Comm_free of the communicator.
 void mpi_comms::end_striping(comm_queue& home) noexcept {
     const comm_striping* const ended = home.striping();
     if (ended == nullptr) return;
     home.set_striping(nullptr);
-    const errors_come_back scope;
+    const errors_return scope;
     for (comm_queue* each : ended->over()) {
         if (each == &home) continue;
         if (ended->is_by_thread()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each thread caches the queues of the last communicators that it used. A program has few
-// communicators, and a miss costs a lock and a search in a hash table. Queues are freed only with
-// the whole object, so a thread may read a cached queue even after its communicator is gone: the
-// queue's life says whether the entry is still valid.
+// Each thread caches the queues of the communicators that it used last. A program has few
+// communicators, and a miss costs a lock and a hash lookup. Queues are freed only with the whole
+// object, so a thread may read a cached queue even after its communicator was freed: the queue's
+// life says whether the entry is still valid.
 #include "mpi/comms.hpp"
 
 #include "base/printable.hpp"
@@ -40,14 +40,14 @@ std::atomic<std::uint64_t> epochs{0};
 std::atomic<std::uint32_t> queue_numbers{0};
 
 /// MPI_COMM_WORLD and MPI_COMM_SELF end in MPI_Finalize, which may call commtask_finalize while it
-/// deletes their attributes. MPICH does not survive the deletion of another attribute then.
+/// deletes their attributes. MPICH crashes if another attribute is deleted then.
 [[nodiscard]] bool can_be_freed(MPI_Comm comm) noexcept { return comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF; }
 
 #ifdef OMPI_MAJOR_VERSION
-/// Open MPI's handles are addresses: a call with a freed one reads memory that MPI no longer owns,
-/// and may crash. The table of Fortran handles has the live communicators. Called once per
-/// communicator.
-/// @param near  where the last communicator was found: the next one is close to it
+/// Open MPI's handles are addresses: a call with a freed handle reads memory that MPI no longer
+/// owns, and may crash. The table of Fortran handles contains the valid communicators. Called once
+/// per communicator.
+/// @param near  the index of the last communicator found: the next one is close to it
 [[nodiscard]] bool is_alive(MPI_Comm comm, MPI_Fint& near) noexcept {
     constexpr MPI_Fint more_than_there_are = 1 << 18;
     if (comm == nullptr) return false;
@@ -61,8 +61,8 @@ std::atomic<std::uint32_t> queue_numbers{0};
     return false;
 }
 #else
-/// MPICH's handles are numbers, which MPICH checks itself. The exception is the kind of handle that
-/// MPI makes in MPI_Init: the program can have two of these, and MPICH aborts for any other.
+/// MPICH's handles are integers, which MPICH checks itself. The exception is the kind of handle
+/// that MPI creates in MPI_Init: a program can have two of these, and MPICH aborts for any other.
 [[nodiscard]] bool is_alive(MPI_Comm comm, MPI_Fint& /*near*/) noexcept {
     constexpr unsigned kind = 0xfc000000;
     const auto bits = static_cast<unsigned>(comm);
@@ -76,7 +76,7 @@ mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<
                      find_peers_function find_peers)
     : errors_(errors), lanes_(lanes), epoch_(epochs.fetch_add(1) + 1), start_lane_(std::move(start_lane)),
       find_peers_(std::move(find_peers)), closed_(lanes.size()) {
-    const errors_come_back scope;
+    const errors_return scope;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &mpi_comms::on_free, &keyval_, this);
     void* bound = nullptr;
     int is_set = 0;
@@ -87,7 +87,7 @@ mpi_comms::mpi_comms(mpi_error_handling& errors, lane_set& lanes, std::function<
 }
 
 mpi_comms::~mpi_comms() {
-    const errors_come_back scope;
+    const errors_return scope;
     is_ending_ = true; // ~mpi_error_handling() restores the error handlers
     for (const auto& [comm, queue] : open_) {
         if (can_be_freed(comm)) MPI_Comm_delete_attr(comm, keyval_);
@@ -132,13 +132,14 @@ int mpi_comms::add(MPI_Comm comm, comm_queue*& queue, int lane) noexcept {
     }
 }
 
-/// MPI_COMM_WORLD and MPI_COMM_SELF are on the first lane: most programs use them for little.
+/// MPI_COMM_WORLD and MPI_COMM_SELF are on the first lane: most programs use them for few
+/// operations.
 std::size_t mpi_comms::next_lane(MPI_Comm comm) noexcept {
     return can_be_freed(comm) ? ++n_chosen_ % lanes_.n_at_work() : 0;
 }
 
 int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
-    const errors_come_back scope;
+    const errors_return scope;
     int is_intercommunicator = 0;
     int n_peers = 0;
     int code = scope.code_of(MPI_Comm_test_inter(comm, &is_intercommunicator));
@@ -146,7 +147,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     code =
         scope.code_of(is_intercommunicator != 0 ? MPI_Comm_remote_size(comm, &n_peers) : MPI_Comm_size(comm, &n_peers));
     if (code != MPI_SUCCESS) return code;
-    // MPI returned success after it called a handler of the program.
+    // MPI returned success after it called an error handler of the program.
     if (n_peers <= 0) return MPI_ERR_COMM;
     std::array<char, MPI_MAX_OBJECT_NAME> chars{};
     int length = 0;
@@ -163,7 +164,7 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
     comm_queue* made = nullptr;
     {
         const std::lock_guard guard{mutex_};
-        // The entry is made now, so that to fill it below needs no memory.
+        // The entry is made now, so that filling it below needs no memory.
         open_.try_emplace(comm, nullptr);
         made = &closed_queue(number);
     }
@@ -194,13 +195,13 @@ int mpi_comms::add_new(MPI_Comm comm, comm_queue*& queue, int lane) {
         return error;
     }
     made->open();
-    // Without memory for striping, one lane serves all messages.
+    // If memory for striping is exhausted, one lane serves all messages.
     if (is_by_thread) static_cast<void>(stripe_by_thread(*made));
     const std::lock_guard guard{mutex_};
     open_.find(comm)->second = queue = made;
-    const auto asked = questions_.find(comm);
-    // The answer to that question is outdated.
-    if (asked != questions_.end() && asked->second.answer != MPI_ERR_PENDING) questions_.erase(asked);
+    const auto asked = requests_.find(comm);
+    // The result of that request is outdated.
+    if (asked != requests_.end() && asked->second.result != MPI_ERR_PENDING) requests_.erase(asked);
     return MPI_SUCCESS;
 }
 
@@ -215,10 +216,11 @@ void mpi_comms::give_comm(comm_queue& made, MPI_Comm comm, int n_peers, bool is_
     made.node = find_peers_ ? find_peers_(comm, is_intercommunicator) : nullptr;
 }
 
-/// A queue that no communicator has. With mutex_ locked.
+/// A queue without a communicator. With mutex_ locked.
 comm_queue& mpi_comms::closed_queue(std::size_t lane) {
     closed_queues& closed = closed_[lane];
-    // A queue with a ticket that was never used stays busy for good, and goes to the end: the queue behind it is tried, too.
+    // A queue with a ticket that was never used stays busy, and goes to the end of the list; the
+    // next queue is tried.
     for (int n_tries = 0; n_tries < 2 && closed.first != nullptr; ++n_tries) {
         comm_queue& first = *closed.first;
         closed.first = first.next_closed;
@@ -265,19 +267,19 @@ void mpi_comms::close_freed(comm_queue& freed) noexcept {
     close(freed);
 }
 
-int mpi_comms::ask(MPI_Comm comm, question*& mine) noexcept {
+int mpi_comms::request_registration(MPI_Comm comm, registration_request*& mine) noexcept {
     try {
         const std::lock_guard guard{mutex_};
-        const auto [entry, is_new] = questions_.try_emplace(comm, question{this, comm});
-        question& asked = entry->second;
+        const auto [entry, is_new] = requests_.try_emplace(comm, registration_request{this, comm});
+        registration_request& asked = entry->second;
         if (is_new) mine = &asked;
-        const int answer = asked.answer;
-        if (answer == MPI_ERR_PENDING) return answer;
+        const int result = asked.result;
+        if (result == MPI_ERR_PENDING) return result;
         if (asked.is_second) {
-            questions_.erase(entry);
-            return answer;
+            requests_.erase(entry);
+            return result;
         }
-        asked.answer = MPI_ERR_PENDING;
+        asked.result = MPI_ERR_PENDING;
         asked.is_second = true;
         mine = &asked;
         return MPI_ERR_PENDING;
@@ -286,17 +288,17 @@ int mpi_comms::ask(MPI_Comm comm, question*& mine) noexcept {
     }
 }
 
-void mpi_comms::answer(question& asked) noexcept {
+void mpi_comms::serve(registration_request& asked) noexcept {
     comm_queue* queue = nullptr;
     const int code = asked.asked->add(asked.comm, queue);
     if (code == MPI_SUCCESS) return asked.asked->take_back(asked);
     const std::lock_guard guard{asked.asked->mutex_};
-    asked.answer = code;
+    asked.result = code;
 }
 
-void mpi_comms::take_back(const question& asked) noexcept {
+void mpi_comms::take_back(const registration_request& asked) noexcept {
     const std::lock_guard guard{mutex_};
-    questions_.erase(asked.comm);
+    requests_.erase(asked.comm);
 }
 
 } // namespace commtask::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies of arrays of counts. An MPI without large counts costs one allocation per task with large
-// arrays, made by the progress thread; a program that must avoid it uses the _int forms, whose
+// arrays, made by the progress thread. A program that must avoid it uses the _int forms, whose
 // arrays are used as they are.
 #include "mpi/counts.hpp"
 
@@ -16,14 +16,15 @@ namespace commtask::detail {
 
 namespace {
 
-/// The side whose one count gives the sent bytes of an operation; null if there is none.
+/// The side whose single count gives the number of bytes that an operation sends; null if there is
+/// none.
 [[nodiscard]] const commtask_side* given_side(const commtask_op& op) noexcept {
     const operation_traits& kind = operation_of(kind_of(op));
     switch (kind.counts) {
     case count_shape::one:
         if (kind.takes_file) return nullptr; // the status has the length
         if (kind.family == operation_family::receive) return nullptr;
-        if (kind.family == operation_family::scatter) { // every rank has the receiving side
+        if (kind.family == operation_family::scatter) { // every rank has the receive side
             return op.recv.buffer == MPI_IN_PLACE ? &op.send : &op.recv;
         }
         return kind.has_send_side && op.send.buffer != MPI_IN_PLACE ? &op.send : &op.recv;
@@ -38,7 +39,7 @@ namespace {
 
 namespace {
 
-/// The bytes that go to all ranks of a list.
+/// The bytes sent to all ranks of a list.
 [[nodiscard]] std::int64_t bytes_to_many(const commtask_op& op) noexcept {
     MPI_Count element = 0;
     MPI_Count n_elements = 0;
@@ -54,7 +55,7 @@ namespace {
 std::int64_t payload_bytes(const commtask_op& op) noexcept {
     const operation_traits& kind = operation_of(kind_of(op));
     if (kind.has_dests) return bytes_to_many(op);
-    if (kind.has_partitions) return 0; // the bytes are those of its groups
+    if (kind.has_partitions) return 0; // its groups count the bytes
     const commtask_side* const side = op.peer == MPI_PROC_NULL ? nullptr : given_side(op);
     MPI_Count element = 0;
     if (side == nullptr || side->count <= 0 || MPI_Type_size_x(side->type, &element) != MPI_SUCCESS) return 0;
@@ -169,7 +170,7 @@ int copy_arrays(commtask_op& op, void*& copies) noexcept {
         array = place;
         place += bytes;
     };
-    // Counts first, for their alignment: displacements may be narrower.
+    // Counts first, for alignment: displacements may be narrower.
     copy(op.send.counts, lengths.send, count_bytes);
     copy(op.recv.counts, lengths.recv, count_bytes);
     copy(op.send.displs, lengths.send, displ_bytes);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts in calls of MPI. An operation stores MPI_Count; MPI has a function for int and, from MPI-4
-// on, one with _c for large counts. A value that converts to the parameter type of the called
-// function lets one line of code serve both. If MPI has no large counts, arrays are narrowed into
-// memory of the task.
+// Counts in MPI calls. An operation stores MPI_Count; MPI has a function for int and, since MPI-4,
+// one with _c for large counts. A value that converts to the parameter type of the called function
+// lets one line of code serve both. If MPI has no large counts, arrays are narrowed into memory of
+// the task.
 #pragma once
 
 #include "core/task.hpp"
@@ -42,31 +42,31 @@ struct count_array {
 
 [[nodiscard]] inline bool fits_int(MPI_Count count) noexcept { return count <= INT_MAX; }
 
-/// The bytes that an operation sends, for statistics: of a message the sent bytes, of a collective
-/// the block of its one count. 0 if the peer is MPI_PROC_NULL, and for collectives with arrays of
+/// The bytes that an operation sends, for statistics: for a message its bytes, for a collective the
+/// block of its single count. 0 if the peer is MPI_PROC_NULL, and for collectives with arrays of
 /// counts.
 [[nodiscard]] std::int64_t payload_bytes(const commtask_op& op) noexcept;
 
-/// How many entries the arrays of counts of an operation have on this rank. The functions may call
-/// MPI.
+/// The numbers of entries that an operation's arrays of counts have on this rank. The functions may
+/// call MPI.
 struct array_lengths {
     int send = 0;
     int recv = 0;
 };
-/// How many neighbors a communicator with a topology has. @return MPI_ERR_TOPOLOGY: it has no
+/// The number of neighbors in a communicator with a topology. @return MPI_ERR_TOPOLOGY: it has no
 /// topology
 [[nodiscard]] int find_neighbors(MPI_Comm comm, array_lengths& lengths) noexcept;
 [[nodiscard]] int find_array_lengths(const commtask_op& op, array_lengths& lengths) noexcept;
-/// As find_array_lengths(), with 0 for arrays that the operation lacks, or that MPI does not read.
+/// Like find_array_lengths(), with 0 for absent arrays and for arrays that MPI does not read.
 [[nodiscard]] int find_used_lengths(const commtask_op& op, array_lengths& lengths) noexcept;
 
-/// Replaces the operation's arrays by int arrays, in memory that is stored in `scratch` (free it
-/// with free()).
+/// Replaces the operation's arrays by int arrays, in memory that is stored in `scratch` (released
+/// by free()).
 /// @return MPI_SUCCESS, or an error code, for example if an entry does not fit
 [[nodiscard]] int narrow_arrays(commtask_op& op, void*& scratch) noexcept;
 
 /// Replaces the operation's arrays of counts and displacements (not of datatypes) by copies. Their
-/// memory, if there are any, is stored in `copies` (free it with free()).
+/// memory, if any, is stored in `copies` (released by free()).
 /// @return MPI_SUCCESS, or an error code with the operation unchanged
 [[nodiscard]] int copy_arrays(commtask_op& op, void*& copies) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Called on errors, so it may allocate memory, and call MPI for names if the calling thread may.
+// Called on errors, so it may allocate memory, and query MPI for names if the calling thread may.
 // The functions for a task are called with the progress lock only.
 #include "mpi/describe.hpp"
 
@@ -43,8 +43,8 @@ namespace {
     return kind.ordered_in == order_class::collectives && !kind.takes_window && !kind.takes_file;
 }
 
-/// The side whose count and datatype are significant on this rank; null if there is none, or one
-/// for each rank.
+/// The side whose count and datatype are significant on this rank; null if there is none, or if
+/// each rank has its own.
 [[nodiscard]] const commtask_side* one_side(const commtask_op& op, const operation_traits& kind) noexcept {
     // MPI_ROOT or MPI_PROC_NULL of an intercommunicator.
     if (kind.has_root && op.peer < 0) return nullptr;
@@ -55,15 +55,15 @@ namespace {
     return takes_recv || !kind.has_send_side ? &op.recv : &op.send;
 }
 
-/// Empty for an operation without a count and a root, for example a barrier.
+/// Empty for an operation without count and root, for example a barrier.
 [[nodiscard]] std::string collective_text(const commtask_op& op, const operation_traits& kind, bool may_ask_mpi) {
     const commtask_side* const side = one_side(op, kind);
     const std::string text = side != nullptr ? payload_text(side->count, side->type, may_ask_mpi) : std::string{};
     return kind.has_root && op.peer >= 0 ? text + ", root " + std::to_string(op.peer) : text;
 }
 
-/// A file has no name in MPI. Its handle distinguishes it from others, and is the value that a
-/// debugger shows for the program's variable.
+/// A file has no name in MPI. Its handle distinguishes it from others, and equals the program's
+/// variable in a debugger.
 [[nodiscard]] std::string file_text(MPI_File file) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), ", file %p", static_cast<void*>(file));
@@ -142,7 +142,7 @@ std::string mpi_transport::describe_posted(const task& which) const {
     // The program may have freed a derived datatype that the task does not keep.
     const bool is_made = may_be_made(which.op.send.type) || may_be_made(which.op.recv.type);
     const bool may_ask = !is_made || (which.may_keep() && (which.kept & kept_types) != 0);
-    return detail::describe(which.op, may_ask) + (is_held ? ", held behind an mprobe" : "") + ", " +
+    return detail::describe(which.op, may_ask) + (is_held ? ", queued behind an mprobe" : "") + ", " +
            (which.queue->serves(which.op.comm) ? which.queue->name : "a freed communicator") +
            detail::describe(which.created_at());
 }

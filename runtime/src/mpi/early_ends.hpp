@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Most short sends are complete when the MPI call that starts them returns. A send that is tested
-// at once, and is complete, never enters the table of requests. That saves a fifth of the time of a
-// message; a test in vain costs one poll of the network. So this class learns whether to test. It
-// learns each power of two of the count separately, since an MPI changes its protocol with the
-// length of a message.
+// at once, and is complete, is never added to the table of requests. That saves a fifth of the time
+// of a message; a test without success costs one poll of the network. This class therefore learns
+// whether to test. It learns each power of two of the count separately, since an MPI changes its
+// protocol with the length of a message.
 #pragma once
 
 #include "base/tuning.hpp"
@@ -19,16 +19,16 @@ namespace commtask::detail {
 
 class early_ends {
 public:
-    /// Whether to test this send at once; if so, saw() gets the result.
-    [[nodiscard]] bool is_worth_a_look(std::int64_t count) noexcept {
+    /// Whether to test this send at once; if so, saw() must be called with the result.
+    [[nodiscard]] bool may_end_early(std::int64_t count) noexcept {
         habit& known = of(count);
         if (known.left_out == 0) return true;
         --known.left_out;
         return false;
     }
 
-    /// The result of the test. Each test in vain in a row doubles the number of sends without a
-    /// test that follow, up to tuning::most_skipped_tests.
+    /// The result of the test. After each consecutive failed test, twice as many sends are not
+    /// tested, up to tuning::most_skipped_tests.
     void saw(std::int64_t count, bool has_ended) noexcept {
         habit& known = of(count);
         known.pause =
@@ -38,9 +38,9 @@ public:
 
 private:
     struct habit {
-        /// How many sends were skipped after the last test in vain.
+        /// The number of sends that were not tested after the last failed test.
         std::uint8_t pause = 0;
-        /// How many sends are still to be skipped.
+        /// The number of sends that will not be tested next.
         std::uint8_t left_out = 0;
     };
 

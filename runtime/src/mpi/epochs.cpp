@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which operation may follow which: MPI's own rules, and no more. The book records posts, not
-// completions. If a task is canceled because a predecessor failed, the book is wrong from then on,
-// and MPI has to find later errors. While a ticket is open, the book keeps all later operations, so
-// that it can replay them without an operation that was dropped.
+// Checks the order of window operations by MPI's rules only. The log records posts, not
+// completions. If a task is canceled because a predecessor failed, the log no longer matches MPI's
+// state, and later errors are left to MPI. While a ticket is open, all later operations are logged:
+// if the ticket is dropped, they are replayed without it.
 #include "mpi/epochs.hpp"
 
 #include "base/last_error.hpp"
@@ -59,19 +59,18 @@ int check_synchronisation(const commtask_op& op, bool has_epochs, const std::str
 
 bool epoch_state::is_target(int rank) const noexcept { return std::ranges::find(targets_, rank) != targets_.end(); }
 
-const char* epoch_state::trouble_with(const commtask_op& op) const noexcept {
+const char* epoch_state::error_of(const commtask_op& op) const noexcept {
     const bool is_in_lock = now_ == access::lock_all || is_locked(op.peer);
     const char* const open = "its last epoch has not ended";
     switch (op.kind) {
     case COMMTASK_OP_WIN_FENCE:
-        if (is_posted_) return "it is exposed by win_post: win_wait comes first";
+        if (is_posted_) return "an exposure epoch is open: post win_wait first";
         return is_free() || now_ == access::used_fence ? nullptr : open;
     case COMMTASK_OP_WIN_POST:
-        if (is_posted_) return "it is exposed already: win_wait comes first";
-        return now_ == access::used_fence
-                   ? "it is between two fences: the next win_fence with MPI_MODE_NOSUCCEED comes first"
-                   : nullptr;
-    case COMMTASK_OP_WIN_WAIT: return is_posted_ ? nullptr : "it is not exposed: win_post comes first";
+        if (is_posted_) return "an exposure epoch is open already: post win_wait first";
+        return now_ == access::used_fence ? "a fence epoch is open: end it by win_fence with MPI_MODE_NOSUCCEED"
+                                          : nullptr;
+    case COMMTASK_OP_WIN_WAIT: return is_posted_ ? nullptr : "no exposure epoch is open: post win_post first";
     case COMMTASK_OP_WIN_START:
     case COMMTASK_OP_WIN_LOCK_ALL: return is_free() ? nullptr : open;
     case COMMTASK_OP_WIN_COMPLETE: return now_ == access::start ? nullptr : "win_start was not posted";
@@ -82,24 +81,28 @@ const char* epoch_state::trouble_with(const commtask_op& op) const noexcept {
     case COMMTASK_OP_WIN_UNLOCK_ALL: return now_ == access::lock_all ? nullptr : "win_lock_all was not posted";
     case COMMTASK_OP_FLUSH:
         if (op.peer == MPI_PROC_NULL) return nullptr;
-        return is_in_lock ? nullptr : "a flush is for targets that are locked; a fence or win_complete does more";
+        return is_in_lock ? nullptr
+                          : "a flush needs a lock of the target: post win_lock or win_lock_all first, or use win_fence "
+                            "or win_complete instead";
     case COMMTASK_OP_FLUSH_ALL:
         return now_ == access::lock || now_ == access::lock_all
                    ? nullptr
-                   : "a flush is for targets that are locked; a fence or win_complete does more";
+                   : "a flush needs a lock of the target: post win_lock or win_lock_all first, or use win_fence or "
+                     "win_complete instead";
     case COMMTASK_OP_WIN_SYNC: return nullptr;
     default: break;
     }
     if (operation_of(op.kind).has_steps) {
-        return "notifications need the library's own epoch: register the window with commtask_win_register";
+        return "notifications need a window registered with commtask_win_register";
     }
-    if (now_ == access::none) return "no epoch is open: win_fence, win_start, win_lock or win_lock_all comes first";
+    if (now_ == access::none)
+        return "no access epoch is open: post win_fence, win_start, win_lock or win_lock_all first";
     if (op.peer == MPI_PROC_NULL || is_target(op.peer)) return nullptr;
     if (now_ == access::lock) return "the target is not locked";
     return now_ == access::start ? "the target is not in the group of win_start" : nullptr;
 }
 
-void epoch_state::make_room(std::size_t n_in_group) {
+void epoch_state::reserve(std::size_t n_in_group) {
     make_room_for_one(targets_);
     targets_.reserve(n_in_group);
 }
@@ -135,7 +138,7 @@ void epoch_state::move(const commtask_op& op, std::span<const int> group) {
     }
 }
 
-const char* epoch_state::what_is_open() const noexcept {
+const char* epoch_state::missing_operation() const noexcept {
     if (is_posted_) return "win_wait";
     switch (now_) {
     case access::none:
@@ -148,100 +151,100 @@ const char* epoch_state::what_is_open() const noexcept {
     return nullptr;
 }
 
-int epoch_book::refuse_without_memory() noexcept {
-    return refuse(COMMTASK_ERR_NO_MEMORY, "the system gave no memory to remember an epoch");
+int epoch_log::refuse_without_memory() noexcept {
+    return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for the window's epoch log");
 }
 
-int epoch_book::check(const commtask_op& op, const std::string& name) const noexcept {
-    const char* const why = now_.trouble_with(op);
+int epoch_log::check(const commtask_op& op, const std::string& name) const noexcept {
+    const char* const why = now_.error_of(op);
     return why == nullptr ? static_cast<int>(COMMTASK_OK)
                           : refuse(COMMTASK_ERR_WINDOW, "%s of %s: %s", operation_of(op.kind).name, name.c_str(), why);
 }
 
-/// @param group  on return the part of it that must be stored
+/// @param group  in: the group; out: the ranks that must be logged
 /// @param is_kept  whether the operation has a ticket
-int epoch_book::prepare(const commtask_op& op, const std::string& name, std::span<const int>& group,
-                        bool is_kept) noexcept {
+int epoch_log::prepare(const commtask_op& op, const std::string& name, std::span<const int>& group,
+                       bool is_kept) noexcept {
     if (const int code = check(op, name); code != COMMTASK_OK) return code;
-    // No check needs the group of win_post later.
+    // Later checks need only the group of win_start.
     if (op.kind != COMMTASK_OP_WIN_START) group = {};
-    return make_room(group.size(), is_kept) ? static_cast<int>(COMMTASK_OK) : refuse_without_memory();
+    return reserve(group.size(), is_kept) ? static_cast<int>(COMMTASK_OK) : refuse_without_memory();
 }
 
-bool epoch_book::make_room(std::size_t n_in_group, bool is_kept) noexcept {
+bool epoch_log::reserve(std::size_t n_in_group, bool is_kept) noexcept {
     try {
-        now_.make_room(n_in_group);
-        if (is_kept && n_since_ == 0) settled_ = now_;
-        if (!is_kept && n_since_ == 0) return true;
-        if (n_since_ == since_.size()) since_.emplace_back();
-        since_[n_since_].group.reserve(n_in_group);
+        now_.reserve(n_in_group);
+        if (is_kept && n_logged_ == 0) base_ = now_;
+        if (!is_kept && n_logged_ == 0) return true;
+        if (n_logged_ == log_.size()) log_.emplace_back();
+        log_[n_logged_].group.reserve(n_in_group);
     } catch (const std::bad_alloc&) {
         return false;
     }
     return true;
 }
 
-/// After make_room().
-void epoch_book::add(const commtask_op& op, std::span<const int> group, std::uint64_t ticket) noexcept {
+/// Precondition: reserve() succeeded.
+void epoch_log::add(const commtask_op& op, std::span<const int> group, std::uint64_t ticket) noexcept {
     now_.move(op, group);
-    if (ticket == 0 && n_since_ == 0) return;
-    entry& added = since_[n_since_++];
+    if (ticket == 0 && n_logged_ == 0) return;
+    entry& added = log_[n_logged_++];
     added.op = op;
     added.group.assign(group.begin(), group.end());
     added.ticket = ticket;
 }
 
-epoch_book::entry* epoch_book::find(std::uint64_t ticket) noexcept {
+epoch_log::entry* epoch_log::find(std::uint64_t ticket) noexcept {
     const auto found = std::ranges::find(entries(), ticket, &entry::ticket);
     return found == entries().end() ? nullptr : &*found;
 }
 
-void epoch_book::drop(std::size_t first, std::size_t n_dropped) noexcept {
+void epoch_log::drop(std::size_t first, std::size_t n_dropped) noexcept {
     const std::span<entry> from = entries().subspan(first);
     std::rotate(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(n_dropped), from.end());
-    n_since_ -= n_dropped;
+    n_logged_ -= n_dropped;
 }
 
-/// Moves the operations before the first open ticket into settled_: no replay needs them.
-void epoch_book::settle() noexcept {
+/// Applies the operations before the first open ticket to base_: no replay needs them.
+void epoch_log::fold_into_base() noexcept {
     const auto first_open = std::ranges::find_if(entries(), [](const entry& each) { return each.ticket != 0; });
     auto next = entries().begin();
     try {
         for (; next != first_open; ++next) {
-            if (settled_.trouble_with(next->op) == nullptr) settled_.move(next->op, next->group);
+            if (base_.error_of(next->op) == nullptr) base_.move(next->op, next->group);
         }
     } catch (const std::bad_alloc&) { // the next call tries again
     }
     drop(0, static_cast<std::size_t>((first_open == entries().end() ? first_open : next) - entries().begin()));
 }
 
-void epoch_book::was_posted(std::uint64_t ticket) noexcept {
+void epoch_log::was_posted(std::uint64_t ticket) noexcept {
     const std::lock_guard guard{mutex_};
     entry* const found = find(ticket);
     if (found == nullptr) return;
     found->ticket = 0;
-    settle();
+    fold_into_base();
 }
 
-void epoch_book::was_dropped(std::uint64_t ticket) noexcept {
+void epoch_log::was_dropped(std::uint64_t ticket) noexcept {
     const std::lock_guard guard{mutex_};
     const entry* const found = find(ticket);
     if (found == nullptr) return;
-    drop(static_cast<std::size_t>(found - since_.data()), 1);
+    drop(static_cast<std::size_t>(found - log_.data()), 1);
     try {
-        epoch_state again = settled_;
+        epoch_state again = base_;
         for (const entry& each : entries()) {
-            if (again.trouble_with(each.op) == nullptr) again.move(each.op, each.group);
+            if (again.error_of(each.op) == nullptr) again.move(each.op, each.group);
         }
         now_ = std::move(again);
-    } catch (const std::bad_alloc&) { // the state stays as if the operation had been posted
+    } catch (const std::bad_alloc&) { // keep the old state: the dropped operation still counts
     }
-    settle();
+    fold_into_base();
 }
 
-const char* epoch_book::what_is_open() noexcept {
+const char* epoch_log::missing_operation() noexcept {
     const std::lock_guard guard{mutex_};
-    return now_.what_is_open();
+    return now_.missing_operation();
 }
 
 } // namespace commtask::detail

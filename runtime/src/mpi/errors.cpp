@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's handler may do little for a call of the program. If MPI_THREAD_MULTIPLE was
-// provided, MPICH calls the handler with its global lock locked, so the handler cannot call MPI,
-// not even MPI_Abort. Then it prints the code and calls abort(), and the launcher ends the job, as
-// with MPI_ERRORS_ARE_FATAL.
+// The library's error handler can do little for a call of the program. With MPI_THREAD_MULTIPLE,
+// MPICH calls the handler with its global lock locked, so the handler cannot call MPI, not even
+// MPI_Abort. It then prints the code and calls abort(), and the launcher ends the job, as with
+// MPI_ERRORS_ARE_FATAL.
 #include "mpi/errors.hpp"
 
 #include "base/log.hpp"
@@ -26,31 +26,33 @@ namespace {
 thread_local int quiet_depth = 0;
 thread_local int kept_code = MPI_SUCCESS;
 
-/// The communicators that have the library's handler. One table per process, because MPI calls the
+/// The communicators that have the library's handler. One table per process, since MPI calls the
 /// handler without a context.
 struct handler_table {
     std::mutex mutex;
     MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
-    // Atomic: the next commtask_init writes them, perhaps beside a thread that an earlier context
-    // has abandoned inside MPI.
-    std::atomic<bool> may_call_mpi{false};         ///< The library's handler may call MPI.
-    std::atomic<bool> codes_get_lost{false};       ///< MPI returns MPI_SUCCESS after a function.
-    std::atomic<bool> statuses_lack_errors{false}; ///< The statuses of persistent requests.
-    /// If set, errors that would end the program go to this function.
+    // Atomic: the next commtask_init writes them, perhaps concurrently with a thread that an
+    // earlier context has abandoned inside MPI.
+    std::atomic<bool> may_call_mpi{false}; ///< The library's handler may call MPI.
+    /// MPI returns MPI_SUCCESS after a function as handler.
+    std::atomic<bool> handlers_lose_codes{false};
+    /// MPI sets no error in statuses of persistent requests.
+    std::atomic<bool> statuses_lack_errors{false};
+    /// If set, this function is called for errors that would end the program.
     std::atomic<fatal_error_function*> of_program{nullptr};
     std::unordered_set<MPI_Comm> taken_over;
 };
 
 handler_table& handlers() {
-    // Never destroyed, since handlers may run during exit. Not from the heap, where an allocation
-    // may fail at the start.
+    // Never destroyed, since handlers may run during exit. Not on the heap, where an allocation
+    // might fail at the start.
     alignas(handler_table) static std::array<std::byte, sizeof(handler_table)> memory;
     static auto* const table = ::new (static_cast<void*>(memory.data())) handler_table;
     return *table;
 }
 
-/// The program's handler of the communicator, also if the library's has replaced it. Fatal if MPI
-/// does not say.
+/// The program's handler of the communicator, even if the library's has replaced it.
+/// MPI_ERRORS_ARE_FATAL if MPI does not report it.
 [[nodiscard]] error_handler own_handler(MPI_Comm comm) noexcept {
     MPI_Errhandler now = MPI_ERRHANDLER_NULL;
     if (MPI_Comm_get_errhandler(comm, &now) != MPI_SUCCESS) return error_handler::fatal;
@@ -61,7 +63,8 @@ handler_table& handlers() {
     constexpr bool is_abort = false;
 #endif
     const bool is_fatal = now == MPI_ERRORS_ARE_FATAL || is_abort || now == handlers().ours;
-    if (!is_predefined && !is_abort) MPI_Errhandler_free(&now); // frees our reference only
+    // frees the library's reference only
+    if (!is_predefined && !is_abort) MPI_Errhandler_free(&now);
     if (is_fatal) return error_handler::fatal;
     return is_predefined ? error_handler::returns : error_handler::function;
 }
@@ -77,8 +80,8 @@ handler_table& handlers() {
 #endif
 
 #if defined(MPICH_VERSION)
-/// True for MPICH 4.3.2 and 5.0.2, not for 4.2.3. Decided by the version, since MPI shows it only
-/// after an error.
+/// True for MPICH 4.3.2 and 5.0.2, not for 4.2.3. Decided by the version, since the behaviour shows
+/// only after an error.
 [[nodiscard]] bool returns_success_after_functions(const mpi_identity& mpi) {
     const auto [major, minor, patch] = mpi.numbers();
     return mpi.family == "mpich" && (major > 4 || (major == 4 && minor >= 3));
@@ -94,7 +97,7 @@ handler_table& handlers() {
 void on_error(MPI_Comm* comm, int* code, ...) {
     if (mpi_error_handling::is_quiet()) return mpi_error_handling::keep(*code);
     if (auto* const of_program = handlers().of_program.load(std::memory_order_relaxed)) return of_program(*comm, *code);
-    // The program made this call, and MPI_ERRORS_ARE_FATAL was its communicator's handler.
+    // The program made this call, and its communicator's handler was MPI_ERRORS_ARE_FATAL.
     if (handlers().may_call_mpi.load(std::memory_order_relaxed)) {
         if (follows_world(*comm)) {
             MPI_Comm_call_errhandler(MPI_COMM_WORLD, *code);
@@ -103,34 +106,34 @@ void on_error(MPI_Comm* comm, int* code, ...) {
         MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
         MPI_Comm_call_errhandler(*comm, *code);
     }
-    say("an MPI call of the program failed with error code %d, and its communicator's errors are fatal", *code);
+    say("an MPI call of the program failed with error code %d, and its communicator has MPI_ERRORS_ARE_FATAL", *code);
     // lint-allow(ending): the program asked for its end when it left MPI_ERRORS_ARE_FATAL in place.
     std::abort();
 }
 
 } // namespace
 
-errors_come_back::errors_come_back() noexcept : outer_(std::exchange(kept_code, MPI_SUCCESS)) { ++quiet_depth; }
+errors_return::errors_return() noexcept : outer_(std::exchange(kept_code, MPI_SUCCESS)) { ++quiet_depth; }
 
-errors_come_back::~errors_come_back() {
+errors_return::~errors_return() {
     --quiet_depth;
     kept_code = outer_;
 }
 
-int errors_come_back::code_of(int code) const noexcept {
+int errors_return::code_of(int code) const noexcept {
     const int kept = std::exchange(kept_code, MPI_SUCCESS);
-    return code == MPI_SUCCESS && handlers().codes_get_lost.load(std::memory_order_relaxed) ? kept : code;
+    return code == MPI_SUCCESS && handlers().handlers_lose_codes.load(std::memory_order_relaxed) ? kept : code;
 }
 
 mpi_error_handling::mpi_error_handling() {
-    const errors_come_back scope;
+    const errors_return scope;
     handler_table& table = handlers();
     if (table.ours == MPI_ERRHANDLER_NULL) MPI_Comm_create_errhandler(&on_error, &table.ours);
 #if defined(MPICH_VERSION)
     int thread_level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&thread_level);
     table.may_call_mpi.store(thread_level < MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
-    table.codes_get_lost.store(returns_success_after_functions(mpi_at_run_time()), std::memory_order_relaxed);
+    table.handlers_lose_codes.store(returns_success_after_functions(mpi_at_run_time()), std::memory_order_relaxed);
     table.statuses_lack_errors.store(forgets_errors_of_persistent_requests(mpi_at_run_time()),
                                      std::memory_order_relaxed);
 #else
@@ -142,12 +145,14 @@ mpi_error_handling::mpi_error_handling() {
 
 MPI_Errhandler mpi_error_handling::returning_fatal() noexcept { return handlers().ours; }
 bool mpi_error_handling::is_quiet() noexcept { return quiet_depth > 0 || in_progress_call(); }
-bool mpi_error_handling::codes_get_lost() noexcept { return handlers().codes_get_lost.load(std::memory_order_relaxed); }
+bool mpi_error_handling::handlers_lose_codes() noexcept {
+    return handlers().handlers_lose_codes.load(std::memory_order_relaxed);
+}
 bool mpi_error_handling::statuses_lack_errors() noexcept {
     return handlers().statuses_lack_errors.load(std::memory_order_relaxed);
 }
 
-void hear_fatal_errors_of_program(fatal_error_function* function) noexcept {
+void set_fatal_error_function(fatal_error_function* function) noexcept {
     handlers().of_program.store(function, std::memory_order_relaxed);
 }
 
@@ -156,11 +161,11 @@ void mpi_error_handling::keep(int code) noexcept {
 }
 
 int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
 #if defined(MPICH_VERSION)
     // MPI_COMM_SELF follows MPI_COMM_WORLD's handler until the program sets its own, and later
-    // versions of MPICH raise errors without a communicator there. With the library's handler in
-    // its place, the program's own choice for MPI_COMM_WORLD would not take effect.
+    // versions of MPICH raise errors without a communicator there. With the library's handler on
+    // MPI_COMM_SELF, a handler that the program sets for MPI_COMM_WORLD would not take effect.
     if (comm == MPI_COMM_SELF) return MPI_SUCCESS;
 #endif
     handler_table& table = handlers();
@@ -179,7 +184,7 @@ int mpi_error_handling::take_over(MPI_Comm comm) noexcept {
 }
 
 mpi_error_handling::choice mpi_error_handling::choice_for(MPI_Comm comm) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     const error_handler own = own_handler(comm);
     if (own != error_handler::fatal || !follows_world(comm)) return {own, comm};
     return {own_handler(MPI_COMM_WORLD), MPI_COMM_WORLD};
@@ -192,7 +197,7 @@ void mpi_error_handling::forget(MPI_Comm comm) noexcept {
 }
 
 mpi_error_handling::~mpi_error_handling() {
-    const errors_come_back scope;
+    const errors_return scope;
     handler_table& table = handlers();
     std::unordered_set<MPI_Comm> taken_over;
     {

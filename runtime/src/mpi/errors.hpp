@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes MPI return errors as codes inside the library, while the program's own calls keep their
-// behaviour. MPICH uses the handler of MPI_COMM_WORLD in MPI_Testsome, and not the request's, so
+// behaviour. MPICH's MPI_Testsome uses the handler of MPI_COMM_WORLD instead of the request's, so
 // MPI_ERRORS_RETURN on the library's own communicators is not enough. A communicator whose handler
 // is MPI_ERRORS_ARE_FATAL gets the library's handler, which returns if the library made the call
-// and ends the program otherwise. Handlers that return, and functions of the program's own, stay:
-// see docs/errors.md.
+// and ends the program otherwise. Handlers that return, and functions of the program, are not
+// replaced: see docs/errors.md.
 #pragma once
 
 #include "base/float_modes.hpp"
@@ -14,23 +14,23 @@
 
 namespace commtask::detail {
 
-/// Errors of MPI calls of this thread are returned as codes during the lifetime of an object, and
-/// during progress calls. The calls are made in the floating-point modes of the reductions in
-/// flight. MPICH from 4.3 on returns MPI_SUCCESS once a handler that is a function has returned:
-/// there the handler keeps the code.
-class errors_come_back {
+/// While an object exists, and during progress calls, errors of this thread's MPI calls are
+/// returned as codes. The calls use the floating-point modes of the reductions in flight. MPICH 4.3
+/// and later return MPI_SUCCESS after a handler that is a function returns; there the handler
+/// stores the code.
+class errors_return {
 public:
-    errors_come_back() noexcept;
-    errors_come_back(const errors_come_back&) = delete;
-    errors_come_back& operator=(const errors_come_back&) = delete;
-    ~errors_come_back();
+    errors_return() noexcept;
+    errors_return(const errors_return&) = delete;
+    errors_return& operator=(const errors_return&) = delete;
+    ~errors_return();
 
-    /// @return the code of the call that returned `code`: the first error since the last call of
-    /// this function
+    /// @return the error of the MPI call that returned `code`: the first error since the last call
+    /// of this function
     [[nodiscard]] int code_of(int code) const noexcept;
 
 private:
-    /// The code that the enclosing scope has not asked for yet.
+    /// The unread error code of the enclosing scope.
     int outer_;
     float_scope modes_;
 };
@@ -45,16 +45,16 @@ public:
     /// context.
     [[nodiscard]] static MPI_Errhandler returning_fatal() noexcept;
 
-    /// Whether errors of the calling thread's MPI calls are returned as codes now: then no handler
-    /// of the program may run.
+    /// Whether errors of the calling thread's MPI calls are returned as codes now, so that no
+    /// handler of the program may run.
     [[nodiscard]] static bool is_quiet() noexcept;
 
     /// Whether this MPI returns MPI_SUCCESS after a handler that is a function. Then only
-    /// errors_come_back, and the status of a request, have the code.
-    [[nodiscard]] static bool codes_get_lost() noexcept;
+    /// errors_return, and the status of a request, have the code.
+    [[nodiscard]] static bool handlers_lose_codes() noexcept;
 
-    /// Whether MPI_Testsome reports that a persistent request failed, but not which one: its status
-    /// has no error.
+    /// Whether MPI_Testsome reports that a persistent request failed, but not which one, since its
+    /// status has no error.
     [[nodiscard]] static bool statuses_lack_errors() noexcept;
 
     /// Called by the handler's function while errors are returned as codes.
@@ -64,7 +64,7 @@ public:
     mpi_error_handling(); ///< @throws std::bad_alloc
     mpi_error_handling(const mpi_error_handling&) = delete;
     mpi_error_handling& operator=(const mpi_error_handling&) = delete;
-    /// Sets MPI_ERRORS_ARE_FATAL again on every communicator that still has the library's handler.
+    /// Restores MPI_ERRORS_ARE_FATAL on every communicator that still has the library's handler.
     ~mpi_error_handling();
 
     /// Replaces MPI_ERRORS_ARE_FATAL of a communicator by the library's handler.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starts file operations. All have a nonblocking form in MPI-3.1. A file has its own error handler,
-// MPI_ERRORS_RETURN unless the program sets another, so MPI returns errors as codes by default. A
-// handler MPI_ERRORS_ARE_FATAL is for the program's own calls: it is replaced during the library's
-// calls.
+// by default MPI_ERRORS_RETURN. A handler MPI_ERRORS_ARE_FATAL is meant for the program's own
+// calls, so it is replaced during the library's calls.
 #include "mpi/counts.hpp"
 #include "mpi/one_sided.hpp"
 #include "mpi/operations.hpp"
@@ -11,20 +10,20 @@
 namespace commtask::detail {
 namespace {
 
-/// During its lifetime an error of the file fails the task, and does not end the program.
-class file_errors_come_back {
+/// While an object exists, an error of the file fails the task instead of ending the program.
+class file_errors_return {
 public:
-    explicit file_errors_come_back(MPI_File file) noexcept : file_(file) {
+    explicit file_errors_return(MPI_File file) noexcept : file_(file) {
         if (MPI_File_get_errhandler(file, &before_) != MPI_SUCCESS) return;
         if (before_ == MPI_ERRORS_ARE_FATAL) {
             MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
         } else if (before_ != MPI_ERRORS_RETURN) {
-            MPI_Errhandler_free(&before_); // frees our reference only
+            MPI_Errhandler_free(&before_); // frees the library's reference only
         }
     }
-    file_errors_come_back(const file_errors_come_back&) = delete;
-    file_errors_come_back& operator=(const file_errors_come_back&) = delete;
-    ~file_errors_come_back() {
+    file_errors_return(const file_errors_return&) = delete;
+    file_errors_return& operator=(const file_errors_return&) = delete;
+    ~file_errors_return() {
         if (before_ == MPI_ERRORS_ARE_FATAL) MPI_File_set_errhandler(file_, MPI_ERRORS_ARE_FATAL);
     }
 
@@ -38,7 +37,7 @@ private:
 int start_file(const commtask_op& op, started_requests& started) noexcept {
     MPI_Request* const request = &started.requests[0];
     MPI_File const file = file_of(op);
-    const file_errors_come_back scope{file};
+    const file_errors_return scope{file};
     void* const to = const_cast<void*>(op.recv.buffer);
     const void* const from = op.send.buffer;
     const one_count nr{op.recv.count};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ranks of a group's processes in a communicator. Groups that the library gets from MPI are
-// freed with their owner.
+// freed by their owner.
 #pragma once
 
 #include <mpi.h>

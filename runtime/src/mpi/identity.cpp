@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only functions without handles are called before the ABI of this process is known. The functions
-// of two MPIs have the same names. So the loader binds all calls to the library that it found
-// first, whichever library the caller was linked to.
+// Before the ABI of this process is known, only functions without handles are called. The functions
+// of two MPIs have the same names. The loader binds all calls to the library that it found first,
+// whichever library the caller was linked to.
 #include "mpi/identity.hpp"
 
 #include "mpi/build.hpp"
@@ -21,8 +21,8 @@ namespace {
 using text_function = int (*)(char*, int*);
 
 [[nodiscard]] std::string text_from(text_function ask) {
-    // Larger than MPI_MAX_LIBRARY_VERSION_STRING of any MPI: the running MPI may write more than
-    // this mpi.h allows.
+    // Larger than MPI_MAX_LIBRARY_VERSION_STRING of any MPI: the MPI at run time may write more
+    // than this mpi.h allows.
     std::array<char, 16384> text{};
     int length = 0;
     return ask(text.data(), &length) == MPI_SUCCESS ? std::string(text.data()) : std::string();
@@ -109,8 +109,8 @@ std::optional<std::string> why_mpi_does_not_fit() {
     if (found.abi != mpi_abi::unknown && found.abi != built.abi) {
         const char* const which = found.abi == mpi_abi::standard ? " by the standard's ABI" : "";
         return both + which +
-               ", whose handles are others: build the program with the MPI of this commtask, or use a "
-               "commtask that was built for the program's";
+               ", whose handles differ: build the program with the MPI of this commtask, or use a commtask that was "
+               "built for the program's MPI";
     }
     if (const auto second = hidden_second_mpi()) {
         return "this process has two MPIs: the program's calls go to " + with_file(found) +
@@ -120,8 +120,8 @@ std::optional<std::string> why_mpi_does_not_fit() {
     int subversion = 0;
     MPI_Get_version(&version, &subversion);
     if (MPI_VERSION >= 4 && version < 4) {
-        return both + ", which has only what MPI " + std::to_string(version) +
-               " asks for: use a commtask that was built with it";
+        return both + ", which has only the functions of MPI " + std::to_string(version) +
+               " in its ABI: use a commtask that was built with it";
     }
     return std::nullopt;
 }
@@ -138,7 +138,7 @@ std::optional<std::string> foreign_launcher() {
         if (n_processes <= 1 || from_environment(one.rank, 0) != 0) continue;
         return std::string(one.name) + " started " + std::to_string(n_processes) + " processes of a program of " +
                with_file(mpi) +
-               ", and each of them is alone: rank 0 of 1. Start it with the launcher of its own MPI (on Debian "
+               ", and each of them is rank 0 of 1. Start the program with the launcher of its own MPI (on Debian "
                "mpiexec.mpich or mpiexec.openmpi)";
     }
     return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A contiguous datatype of one element refers to its element as long as it exists, since
-// MPI_Type_get_contents must return it. It copies no attributes, unlike a duplicate, and need not
-// be committed. A persistent receive that is never started refers to its communicator.
+// MPI_Type_get_contents must return it. Unlike a duplicate it copies no attributes, and need not be
+// committed. A persistent receive that is never started refers to its communicator.
 #include "mpi/kept_handles.hpp"
 
 #include "core/operation_traits.hpp"
@@ -19,8 +19,8 @@
 namespace commtask::detail {
 namespace {
 
-/// For the references of all queues. Locked when the first task of a communicator comes, and when
-/// the last has ended.
+/// Guards the references of all queues. Locked when the first task of a communicator arrives, and
+/// when the last has ended.
 std::mutex lock_of_references;
 
 [[nodiscard]] bool has_types(const operation_traits& kind) noexcept { return kind.counts != count_shape::none; }
@@ -92,7 +92,7 @@ kept_type*& kept_handles::bucket_of(MPI_Datatype type) noexcept {
     return buckets_[((bits >> 6U) ^ bits) % buckets_.size()];
 }
 
-/// With `lock_` locked. @return null: no open task has the datatype
+/// With `lock_` locked. @return null: no open task uses the datatype
 kept_type* kept_handles::take_known(MPI_Datatype type) noexcept {
     for (kept_type* each = bucket_of(type); each != nullptr; each = each->next) {
         if (each->type != type) continue;
@@ -107,7 +107,7 @@ kept_type* kept_handles::keep_type(MPI_Datatype type) noexcept {
         const std::lock_guard guard{lock_};
         if (kept_type* const known = take_known(type)) return known;
     }
-    const errors_come_back errors;
+    const errors_return errors;
     MPI_Datatype reference = MPI_DATATYPE_NULL;
     if (errors.code_of(MPI_Type_contiguous(1, type, &reference)) != MPI_SUCCESS) return nullptr;
     kept_type* made = nullptr;
@@ -134,25 +134,25 @@ void kept_handles::drop_type(kept_type& kept) noexcept {
         if (--kept.n_users > 0) return;
         kept_type** at = &bucket_of(kept.type);
         while (*at != nullptr && *at != &kept) at = &(*at)->next;
-        if (*at == nullptr) return; // of an earlier context, which has abandoned it
+        if (*at == nullptr) return; // it belongs to an earlier context, which has abandoned it
         *at = kept.next;
         reference = kept.reference;
         kept.next = std::exchange(unused_, &kept);
     }
-    const errors_come_back errors;
+    const errors_return errors;
     MPI_Type_free(&reference);
 }
 
 void kept_handles::keep_comm(comm_queue& queue) noexcept {
-    // acq_rel: partner of the same in drop_comm(). A thread that is not the first relies on the
-    // existing reference: the program does not free a communicator while another thread posts with
-    // it.
+    // acq_rel: partner of the decrement in drop_comm(). Only the first thread creates the
+    // reference; others rely on it: the program does not free a communicator while another thread
+    // posts on it.
     if (queue.n_users.fetch_add(1, std::memory_order_acq_rel) > 0) return;
     {
         const std::lock_guard guard{lock_of_references};
         if (queue.has_reference) return;
     }
-    const errors_come_back errors;
+    const errors_return errors;
     MPI_Request made = MPI_REQUEST_NULL;
     if (errors.code_of(MPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, queue.comm, &made)) != MPI_SUCCESS) return;
     {
@@ -167,20 +167,20 @@ void kept_handles::keep_comm(comm_queue& queue) noexcept {
 }
 
 void kept_handles::drop_comm(comm_queue& queue) noexcept {
-    // acq_rel: partner of the same in keep_comm().
+    // acq_rel: partner of the increment in keep_comm().
     if (queue.n_users.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
     MPI_Request reference{};
     bool is_freed = false;
     {
         const std::lock_guard guard{lock_of_references};
-        // acquire: partner of keep_comm(). A thread that has come meanwhile relies on the
+        // acquire: partner of keep_comm(). A thread that has posted in the meantime relies on the
         // reference.
         if (!queue.has_reference || queue.n_users.load(std::memory_order_acquire) > 0) return;
         queue.has_reference = false;
         std::swap(queue.reference, reference);
         is_freed = std::exchange(queue.is_freed, false);
     }
-    const errors_come_back errors;
+    const errors_return errors;
     // If the program has freed the communicator, MPICH frees it now, and closes its queue.
     MPI_Request_free(&reference);
     if (is_freed) queue.owner->close_freed(queue);
@@ -207,7 +207,7 @@ void kept_handles::keep(task& which) noexcept {
 }
 
 void kept_handles::let_go(task& which) noexcept {
-    if (which.kept == 0) return; // does not write the submitter's cache line
+    if (which.kept == 0) return; // avoids a write to the submitter's cache line
     if ((which.kept & kept_types) != 0) drop_types(kept_types_of(which));
     if ((which.kept & kept_comm) != 0) drop_comm(*which.queue);
     which.kept = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI lets a program free a datatype or a communicator while an operation with it is pending. Here
-// MPI may see the operation later, so the library keeps a reference to the handle until the task
-// has ended: a datatype derived from a datatype, a persistent request of a communicator.
+// MPI lets a program free a datatype or a communicator while an operation that uses it is pending.
+// MPI may see a task's operation later, so the library keeps a reference to the handle until the
+// task has ended: a datatype derived from the datatype, a persistent request on the communicator.
 //
-// While the reference exists, MPI keeps the original object, and the operation goes to MPI with the
-// original handle: a user's reduction is called with the datatype that the program gave, and
-// attribute functions run once. The price is two MPI calls for each handle that no other open task
-// has. MPI has no object that refers to a reduction operation.
+// While the reference exists, MPI keeps the original object, and the operation uses the original
+// handle: a user-defined reduction is called with the datatype that the program gave, and attribute
+// functions run once. The cost is two MPI calls for each handle that no other open task uses. MPI
+// has no object that refers to a reduction operation.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -40,15 +40,15 @@ public:
     /// References of abandoned tasks may remain; they are not freed.
     ~kept_handles();
 
-    /// How many datatypes of an operation the program may free, at most.
+    /// The maximum number of an operation's datatypes that the program may free.
     [[nodiscard]] static std::size_t count_types(const commtask_op& op, const comm_queue& queue) noexcept;
 
     // For threads that may call MPI:
 
-    /// Keeps the datatypes of an operation. A datatype that MPI does not know is skipped: MPI
-    /// reports the error when the operation starts.
-    /// @param into  as many as count_types() said
-    /// @return how many are kept
+    /// Keeps the datatypes of an operation. An invalid datatype is skipped: MPI reports the error
+    /// when the operation starts.
+    /// @param into  has the number of entries that count_types() returned
+    /// @return the number of kept datatypes
     [[nodiscard]] std::uint32_t keep_types(const commtask_op& op, const comm_queue& queue,
                                            std::span<kept_type*> into) noexcept;
     void drop_types(std::span<kept_type* const> kept) noexcept;
@@ -62,7 +62,7 @@ public:
     /// communicator
     [[nodiscard]] static bool closes_later(comm_queue& queue) noexcept;
 
-    /// Keeps datatypes and communicator of a task with memory for `n_kept_types` datatypes.
+    /// Keeps datatypes and communicator of a task that has memory for `n_kept_types` datatypes.
     void keep(task& which) noexcept;
     void let_go(task& which) noexcept;
 
@@ -72,7 +72,7 @@ private:
     [[nodiscard]] kept_type*& bucket_of(MPI_Datatype type) noexcept;
     [[nodiscard]] kept_type* take_known(MPI_Datatype type) noexcept;
 
-    /// MPI is never called with it locked: functions of the program that MPI calls may post.
+    /// Never locked during an MPI call: functions of the program that MPI calls may post.
     std::mutex lock_;
     std::array<kept_type*, 64> buckets_{};
     kept_type* unused_ = nullptr;
@@ -89,8 +89,8 @@ private:
     return queue.may_be_freed && !operation_of(op.kind).takes_window;
 }
 
-/// Whether MPI reads the datatype of a side on this rank: not with MPI_IN_PLACE, and only at the
-/// root if the side is the root's.
+/// Whether MPI reads the datatype of a side on this rank: not with MPI_IN_PLACE, and for a side of
+/// the root only at the root.
 [[nodiscard]] bool has_type_here(const commtask_op& op, const comm_queue& queue, const commtask_side& side) noexcept;
 
 } // namespace commtask::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a task for handles and lists: the kept datatypes, then the notes about long lists,
-// then the copies. It is allocated once for each slot and size. With COMMTASK_CHECK=1 MPI gets the
-// copies of long lists too, so that a wrong program completes and is told its error.
+// The memory of a task for handles and lists: the kept datatypes, then the descriptors of long
+// lists, then the copies. It is allocated once for each slot and size. With COMMTASK_CHECK=1 MPI
+// uses the copies of long lists too, so that a wrong program completes and gets an error message.
 #include "mpi/kept_lists.hpp"
 
 #include "base/log.hpp"
@@ -16,18 +16,18 @@
 namespace commtask::detail {
 namespace {
 
-/// A list of an operation.
+/// A list argument of an operation.
 struct argument_list {
     const char* name;
     const void* first;
     void* field; ///< The member of the operation that points to the list.
     std::size_t entry_bytes;
     int count;
-    bool has_numbers; ///< Otherwise datatypes.
+    bool has_numbers; ///< Otherwise the list has datatypes.
 };
 
 /// A note about a long list.
-struct noted_list {
+struct list_snapshot {
     const char* name;
     const void* programs;
     const std::byte* copy;
@@ -41,7 +41,7 @@ constexpr std::size_t alignment = alignof(std::max_align_t);
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Calls `visit(argument_list)` for each list that has entries.
+/// Calls `visit(argument_list)` for each non-empty list.
 template <typename Visit>
 void visit_lists(commtask_op& op, const comm_queue& queue, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(op.kind);
@@ -94,17 +94,17 @@ array_lengths list_lengths(const commtask_op& op, const comm_queue& queue) noexc
     return n;
 }
 
-bool keep_lists(task& made, std::size_t n_types, bool notes_long) noexcept {
+bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept {
     std::size_t bytes = aligned(n_types * sizeof(void*));
-    std::size_t n_noted = 0;
+    std::size_t n_snapshots = 0;
     visit_lists(made.op, *made.queue, [&](const argument_list& each) {
         const bool is_long = each.count > longest_copied_list;
-        if (is_long && !notes_long) return;
-        n_noted += is_long ? 1U : 0U;
+        if (is_long && !copies_long) return;
+        n_snapshots += is_long ? 1U : 0U;
         bytes += aligned(static_cast<std::size_t>(each.count) * each.entry_bytes);
     });
-    const std::size_t noted_at = aligned(n_types * sizeof(void*));
-    bytes += aligned(n_noted * sizeof(noted_list));
+    const std::size_t snapshots_at = aligned(n_types * sizeof(void*));
+    bytes += aligned(n_snapshots * sizeof(list_snapshot));
     if (bytes == 0) return true;
     if (bytes > made.room_bytes) {
         if (bytes > UINT32_MAX) return false;
@@ -112,30 +112,30 @@ bool keep_lists(task& made, std::size_t n_types, bool notes_long) noexcept {
         made.room_bytes = made.room != nullptr ? static_cast<std::uint32_t>(bytes) : 0;
         if (made.room == nullptr) return false;
     }
-    std::byte* place = made.room.get() + noted_at + aligned(n_noted * sizeof(noted_list));
-    std::byte* note = made.room.get() + noted_at;
+    std::byte* place = made.room.get() + snapshots_at + aligned(n_snapshots * sizeof(list_snapshot));
+    std::byte* note = made.room.get() + snapshots_at;
     visit_lists(made.op, *made.queue, [&](const argument_list& each) {
         const bool is_long = each.count > longest_copied_list;
-        if (is_long && !notes_long) return;
+        if (is_long && !copies_long) return;
         const auto count = static_cast<std::size_t>(each.count);
         std::memcpy(place, each.first, count * each.entry_bytes);
         if (is_long) {
-            ::new (note) noted_list{each.name, each.first, place, each.entry_bytes, count, each.has_numbers};
-            note += sizeof(noted_list);
+            ::new (note) list_snapshot{each.name, each.first, place, each.entry_bytes, count, each.has_numbers};
+            note += sizeof(list_snapshot);
         }
-        std::memcpy(each.field, &place, sizeof place); // a pointer to any type of entry
+        std::memcpy(each.field, &place, sizeof place); // a pointer to any element type
         place += aligned(count * each.entry_bytes);
     });
-    made.noted_lists_at = static_cast<std::uint32_t>(noted_at);
-    made.n_noted_lists = static_cast<std::uint32_t>(n_noted);
-    if (n_noted > 0) made.op.reserved |= static_cast<int>(flag_has_noted_lists);
+    made.snapshots_at = static_cast<std::uint32_t>(snapshots_at);
+    made.n_snapshots = static_cast<std::uint32_t>(n_snapshots);
+    if (n_snapshots > 0) made.op.reserved |= static_cast<int>(flag_has_snapshots);
     return true;
 }
 
 bool has_changed_lists(const task& ended) noexcept {
-    const auto* const lists = reinterpret_cast<const noted_list*>(ended.room.get() + ended.noted_lists_at);
-    for (std::uint32_t i = 0; i < ended.n_noted_lists; ++i) {
-        const noted_list& each = lists[i];
+    const auto* const lists = reinterpret_cast<const list_snapshot*>(ended.room.get() + ended.snapshots_at);
+    for (std::uint32_t i = 0; i < ended.n_snapshots; ++i) {
+        const list_snapshot& each = lists[i];
         const auto* const now = static_cast<const std::byte*>(each.programs);
         for (std::size_t entry = 0; entry < each.count; ++entry) {
             const std::size_t at = entry * each.entry_bytes;
@@ -143,14 +143,12 @@ bool has_changed_lists(const task& ended) noexcept {
             const char* const kind = operation_of(ended.op.kind).name;
             if (each.has_numbers) {
                 say("%s on %s: the program changed %s[%zu] from %lld to %lld before the operation had ended; lists of "
-                    "more than %d "
-                    "entries must stay as they are until then",
+                    "more than %d entries must not change until then",
                     kind, ended.queue->name.c_str(), each.name, entry, number_at(each.copy + at, each.entry_bytes),
                     number_at(now + at, each.entry_bytes), longest_copied_list);
             } else {
                 say("%s on %s: the program changed %s[%zu] before the operation had ended; lists of more than %d "
-                    "entries must stay "
-                    "as they are until then",
+                    "entries must not change until then",
                     kind, ended.queue->name.c_str(), each.name, entry, longest_copied_list);
             }
             return true;

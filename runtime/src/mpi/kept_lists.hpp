@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operation refers to lists of the program: ranks, counts, displacements, datatypes. A program
-// that changes a list too early would send to wrong ranks silently, so the library copies short
-// lists into the task's memory. Longer lists stay the program's, as in MPI. With COMMTASK_CHECK=1
-// the library copies them too, and compares them when the operation has ended.
+// An operation refers to lists of the program: ranks, counts, displacements, datatypes. If a
+// program changes a list too early, MPI silently uses wrong ranks, so the library copies short
+// lists into the task's memory. Longer lists must not change until the operation ends, as in MPI.
+// With COMMTASK_CHECK=1 the library copies them too, and compares them when the operation has
+// ended.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -17,15 +18,15 @@ namespace commtask::detail {
 /// Lists of at most this many entries are copied.
 inline constexpr int longest_copied_list = 16;
 
-/// How many entries the arrays of an operation have on this rank, without arrays that MPI does not
+/// The numbers of entries of an operation's arrays on this rank, without arrays that MPI does not
 /// read. Calls no MPI function.
 [[nodiscard]] array_lengths list_lengths(const commtask_op& op, const comm_queue& queue) noexcept;
 
-/// For the submitter: gives a task with its operation memory for `n_types` kept datatypes, and
-/// copies of its lists.
-/// @param notes_long  also copies longer lists, for COMMTASK_CHECK=1
-/// @return false without memory
-[[nodiscard]] bool keep_lists(task& made, std::size_t n_types, bool notes_long) noexcept;
+/// For the submitter: allocates a task's memory for `n_types` kept datatypes, and copies its
+/// operation's lists.
+/// @param copies_long  also copies longer lists, for COMMTASK_CHECK=1
+/// @return false if memory is exhausted
+[[nodiscard]] bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept;
 
 /// With the progress lock, for an ended task with copies of long lists. Prints which list the
 /// program has changed.

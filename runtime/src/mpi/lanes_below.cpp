@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sentences name a remedy if there is one. An unknown property of an MPI is reported as
-// unknown: a wrong promise would cost a user more than none.
+// The messages name a remedy if there is one. A property that is unknown for an MPI is reported as
+// unknown, since a wrong promise would cost a user more than none.
 #include "mpi/lanes_below.hpp"
 
 #include "core/lane_set.hpp"
@@ -24,7 +24,7 @@ std::string why_not_lanes(const mpi_name& mpi, int n_lanes, const char* thread_s
     constexpr std::array<std::string_view, 5> off{"", "0", "no", "off", "disable"};
     if (mpi.family != "intel" || n_lanes < 2 || thread_split == nullptr) return "";
     if (std::ranges::find(off, thread_split) != off.end()) return "";
-    // The setting removes MPI's lock, and a communicator without the info key thread_id belongs to
+    // This setting removes MPI's lock, and a communicator without the info key thread_id belongs to
     // the first thread: with two of these on two lanes Intel MPI 2021.19 aborts. Lanes serve any
     // communicator.
     return std::string{thread_split_variable} + "=" + thread_split + " has " + mpi.text() +
@@ -33,8 +33,8 @@ std::string why_not_lanes(const mpi_name& mpi, int n_lanes, const char* thread_s
 
 std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, int n_lanes, int n_reserved) {
     const int n_contexts = std::min(n_lanes, most_for_lanes(mpi, n_reserved));
-    // commtask_init refuses more lanes than most_lanes, and MPICH 5.0.2 does not survive MPI_Init
-    // with 48 contexts, nor with 64.
+    // commtask_init refuses more lanes than most_lanes, and MPICH 5.0.2 crashes in MPI_Init with 48
+    // and with 64 contexts.
     if (n_contexts < 2 || n_lanes > static_cast<int>(most_lanes)) return std::nullopt;
     return setting_below{contexts_variable, std::to_string(n_contexts)};
 }
@@ -62,7 +62,7 @@ lanes_in_mpi lanes_below(const mpi_name& mpi, int n_lanes, int n_contexts, int n
     if (mpi.family == "intel") {
         return take_turns("it has one lock for all threads, but with I_MPI_THREAD_SPLIT=1, which lanes cannot use");
     }
-    return {false, lanes + " in " + mpi.text() + ": whether its threads go on side by side is not known"};
+    return {false, lanes + " in " + mpi.text() + ": whether its threads run in parallel is not known"};
 }
 
 } // namespace commtask::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether the workers of several lanes run in parallel inside an MPI, or take turns. A pure
-// function of facts about the MPIs (docs/lanes.md) and of MPICH's number of network contexts
+// Whether the workers of several lanes run in parallel inside an MPI, or serialize. A pure function
+// of facts about the MPIs (docs/lanes.md) and of MPICH's number of network contexts
 // (mpi/network_contexts.hpp). Calls no MPI.
 #pragma once
 
@@ -15,10 +15,10 @@ namespace commtask::detail {
 
 struct lanes_in_mpi {
     bool are_independent; ///< Also false if it is unknown.
-    std::string sentence; ///< For a user that has requested `n_lanes`.
+    std::string message;  ///< A message for a user that has requested `n_lanes`.
 };
 
-/// MPICH's number of network contexts: an environment variable, and a control variable of MPI_T.
+/// MPICH's number of network contexts: an environment variable, and an MPI_T control variable.
 inline constexpr const char* contexts_variable = "MPIR_CVAR_CH4_NUM_VCIS";
 /// MPICH's number of contexts for streams of the program.
 inline constexpr const char* reserved_variable = "MPIR_CVAR_CH4_RESERVE_VCIS";
@@ -39,9 +39,9 @@ struct setting_below {
     std::string value;
 };
 
-/// Nothing if no setting helps: an MPICH that is asked for more contexts than it was built for
-/// aborts in MPI_Init.
-/// @param n_reserved  the value of reserved_variable, which counts towards that limit, too
+/// Nothing if no setting helps: MPICH aborts in MPI_Init if more contexts are requested than it was
+/// built for.
+/// @param n_reserved  the value of reserved_variable, which counts towards that limit
 [[nodiscard]] std::optional<setting_below> setting_for_lanes(const mpi_name& mpi, int n_lanes, int n_reserved);
 
 } // namespace commtask::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a handle is one of MPI's own, which cannot be freed. Every post asks, so the answer must
-// not need MPI. The two highest bits of a handle give the answer in MPICH's family; Open MPI's own
+// Whether a handle is predefined, so that it cannot be freed. Every post tests this, so the test
+// must not call MPI. In MPICH's family the two highest bits of a handle tell; Open MPI's predefined
 // objects are contiguous in its library.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace commtask::detail {
 
 #if defined(MPICH_NUMVERSION) || defined(I_MPI_NUMVERSION)
 
-/// The value of the two highest bits of a handle that MPI made in MPI_Init.
+/// The two highest bits of a handle that MPI created in MPI_Init.
 inline constexpr std::uint32_t built_in_handle = 1;
 
 template <typename Handle>
@@ -38,7 +38,7 @@ template <typename Handle>
 
 #else
 
-/// The lowest and the highest address of the handles that every MPI has.
+/// The lowest and the highest address of the predefined handles that every MPI has.
 template <typename Handle, std::size_t N>
 [[nodiscard]] std::pair<std::uintptr_t, std::uintptr_t> range_of(const std::array<Handle, N>& known) noexcept {
     std::array<std::uintptr_t, N> places{};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operations of many messages: the table has one request per message, all of one task. If one
-// message fails, the others are not withdrawn, since the ranks at their other ends wait for them.
-// If MPI refuses to start a message, the task fails: its started receives are withdrawn, and the
-// rest of its messages is not started.
+// message fails, the others are not canceled, since the ranks at their other ends wait for them. If
+// MPI fails to start a message, the task fails: its started receives are canceled, and its
+// remaining messages are not started.
 #include "mpi/many.hpp"
 
 #include "core/operation_kind.hpp"
@@ -27,24 +27,24 @@ namespace {
                              request);
 }
 
-/// @return the code, or an error if MPI has returned success without a request
+/// @return `code`, or an error if MPI has returned success without a request
 [[nodiscard]] int code_with_request(int code, MPI_Request request) noexcept {
     return code == MPI_SUCCESS && request == MPI_REQUEST_NULL ? MPI_ERR_OTHER : code;
 }
 
 } // namespace
 
-/// Serves operations of one or two messages too.
+/// Also used for operations of one or two messages.
 void mpi_transport::show_messages(const commtask_op& op, message_visitor& visitor) const noexcept {
     const auto bytes_of = [](MPI_Datatype type, MPI_Count count) -> std::int64_t {
         MPI_Count element = 0;
         return count > 0 && MPI_Type_size_x(type, &element) == MPI_SUCCESS ? element * count : 0;
     };
-    const errors_come_back errors;
+    const errors_return errors;
     const operation_traits& kind = operation_of(kind_of(op));
     if (!kind.has_dests) {
         const bool receives = kind.has_recv_side && (kind.has_source || kind.takes_message);
-        // Without a source: only the mprobe knows it.
+        // Without a source, which only the mprobe knows.
         const int source = kind.has_source ? op.source : MPI_ANY_SOURCE;
         if (kind.has_dest) visitor.visit({false, op.peer, op.send_tag, payload_bytes(op)});
         if (receives) visitor.visit({true, source, op.recv_tag, bytes_of(op.recv.type, op.recv.count)});
@@ -64,11 +64,11 @@ std::size_t mpi_transport::count_requests(const commtask_op& op) noexcept {
     return dests_of(op).size() + (kind.has_sources ? sources_of(op).size() : 0);
 }
 
-/// @param holds  the receives must queue behind an ordered mprobe
-start_result mpi_transport::start_many(task& which, bool holds) noexcept {
+/// @param queues  the receives must be queued behind an ordered mprobe
+start_result mpi_transport::start_many(task& which, bool queues) noexcept {
     start_gathered();
     const commtask_op& op = which.op;
-    const errors_come_back errors;
+    const errors_return errors;
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     std::uint32_t n_receives = 0;
     const std::size_t first = requests_.size();
@@ -79,7 +79,7 @@ start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     int code = visit_messages(op, true, [&](const one_message& from) {
         MPI_Request request = MPI_REQUEST_NULL;
         const int refused =
-            holds ? MPI_SUCCESS : code_with_request(errors.code_of(start_receive(from, op.comm, &request)), request);
+            queues ? MPI_SUCCESS : code_with_request(errors.code_of(start_receive(from, op.comm, &request)), request);
         if (refused == MPI_SUCCESS) add(request, n_receives++);
         return refused;
     });
@@ -95,8 +95,8 @@ start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     if (code != MPI_SUCCESS) {
         take_error(which, code);
         const auto end_of_receives = static_cast<std::ptrdiff_t>(first + n_receives);
-        for (std::size_t i = first; i < first + n_receives && !holds; ++i) MPI_Cancel(&requests_[i]);
-        if (holds) {
+        for (std::size_t i = first; i < first + n_receives && !queues; ++i) MPI_Cancel(&requests_[i]);
+        if (queues) {
             requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(first),
                             requests_.begin() + end_of_receives);
             parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(first), parts_.begin() + end_of_receives);
@@ -106,13 +106,13 @@ start_result mpi_transport::start_many(task& which, bool holds) noexcept {
     which.run.status_request_at = static_cast<std::uint32_t>(first);
     count_in_flight();
     if (which.run.open_parts == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
-    if (holds && n_receives > 0 && code == MPI_SUCCESS) unmatched_.push(which);
+    if (queues && n_receives > 0 && code == MPI_SUCCESS) unmatched_.push(which);
     return start_result::started;
 }
 
 /// A persistent request for each message, in the order of start_many().
 int mpi_transport::make_many(const commtask_op& op, kept_requests& kept) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     if (!kept.make_room(count_requests(op))) return MPI_ERR_NO_MEM;
     const auto add = [&](int refused, MPI_Request request) {
         refused = code_with_request(errors.code_of(refused), request);
@@ -146,7 +146,7 @@ void mpi_transport::one_of_many_ended(started_part ended, const MPI_Status& stat
     }
 }
 
-/// A receive whose message has arrived completes; the task is canceled if any message had not
+/// A receive whose message has arrived completes. The task is canceled if any message had not
 /// arrived.
 void mpi_transport::withdraw_many(const task& which) noexcept {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -155,10 +155,10 @@ void mpi_transport::withdraw_many(const task& which) noexcept {
     }
 }
 
-/// Gives the queued receives to MPI. @return an MPI error code; the requests of receives that MPI
-/// did not take stay null
-int mpi_transport::start_held_receives(const task& which) noexcept {
-    const errors_come_back errors;
+/// Starts the queued receives. @return an MPI error code; the requests of receives that MPI did not
+/// start remain null
+int mpi_transport::start_queued_receives(const task& which) noexcept {
+    const errors_return errors;
     std::uint32_t part = 0;
     return visit_messages(which.op, true, [&](const one_message& from) {
         const auto is_it = [&](const started_part& each) { return each.of == &which && each.part == part; };
@@ -169,10 +169,10 @@ int mpi_transport::start_held_receives(const task& which) noexcept {
     });
 }
 
-/// Removes the receives that MPI never had from the table, and all but one of them from the parts
-/// that the task waits for.
-/// @return whether there were any: then the caller reports that one
-bool mpi_transport::drop_held_receives(task& which) noexcept {
+/// Removes the receives that were never started from the table, and all but one of them from the
+/// parts that the task waits for.
+/// @return whether there were any; the caller then reports the remaining one
+bool mpi_transport::drop_queued_receives(task& which) noexcept {
     std::uint32_t n_dropped = 0;
     for (std::size_t i = parts_.size(); i > 0; --i) {
         if (parts_[i - 1].of != &which || requests_[i - 1] != MPI_REQUEST_NULL) continue;

@@ -2,8 +2,8 @@
 //
 // The messages of an operation of many messages, in the order of its lists. Receives come first, so
 // that a send to the rank itself finds its receive. Messages to or from MPI_PROC_NULL are skipped.
-// A task for each message would cost a slot and a handle per message; a neighborhood collective
-// would need a communicator for each list, and all ranks to make it.
+// A task for each message would cost a slot and a handle per message. A neighborhood collective
+// would need a communicator for each list, created by all ranks.
 #pragma once
 
 #include "core/operation_traits.hpp"
@@ -30,7 +30,7 @@ struct one_message {
     if (kind.has_sources) return {op.sources, static_cast<std::size_t>(op.source)};
     return {&op.source, kind.has_source ? 1U : 0U};
 }
-/// The ranks to which messages of an operation with a list go.
+/// The destination ranks of an operation with a list.
 [[nodiscard]] inline std::span<const int> dests_of(const commtask_op& op) noexcept {
     return {op.dests, static_cast<std::size_t>(op.peer)};
 }
@@ -46,15 +46,15 @@ struct one_message {
 
 /// Calls `visit(one_message)`, which returns an MPI error code, for each message of one side, up to
 /// the first error.
-/// @return the code of that error, or of a datatype that has no extent
+/// @return that error code, or the one for a datatype that has no extent
 template <typename Visit>
 [[nodiscard]] int visit_messages(const commtask_op& op, bool receives, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(op.kind);
     const commtask_side& side = receives ? op.recv : op.send;
     const std::span<const int> peers = receives ? sources_of(op) : dests_of(op);
     const bool has_arrays = receives ? kind.has_recv_arrays() : kind.has_send_arrays();
-    // A cast, since the operation stores all buffers as const; MPI writes only to buffers that were
-    // not const.
+    // The cast is valid: the operation stores all buffers as const, but MPI writes only to buffers
+    // that were not const in the program's call.
     auto* const base = static_cast<char*>(const_cast<void*>(side.buffer));
     MPI_Count lower = 0;
     MPI_Count extent = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starts messages and user-defined operations. MPI-3.1 has no nonblocking sendrecv: it is a receive
-// and a send of one task. The receive comes first, so that a send to the rank itself finds it. A
-// sendrecv_replace sends a copy, because the same buffer receives. The copy is packed, or has the
-// gaps of the datatype if an int cannot count the packed bytes.
+// and a send of one task. The receive is started first, so that a send to the rank itself finds it.
+// A sendrecv_replace sends a copy, since the receive overwrites the buffer. The copy is packed, or
+// has the gaps of the datatype if the packed bytes do not fit into an int.
 #include "core/operation_traits.hpp"
 #include "core/plan.hpp"
 #include "mpi/counts.hpp"
@@ -25,26 +25,26 @@ namespace {
 [[nodiscard]] int start_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
                              MPI_Request* request) noexcept {
     const one_count n{count};
-    const errors_come_back errors;
+    const errors_return errors;
     return errors.code_of(
         COMMTASK_MPI_CALL(fits_int(count), Isend, buffer, n, type, op.peer, op.send_tag, op.comm, request));
 }
 
 /// Starts the receive of any kind of message, unless it is queued behind a probe.
 [[nodiscard]] int start_recv(const commtask_op& op, started_requests& started) noexcept {
-    const int code = started.holds_receive ? MPI_SUCCESS : start_held_receive(op, &started.requests[0]);
+    const int code = started.queues_receive ? MPI_SUCCESS : start_queued_receive(op, &started.requests[0]);
     if (code == MPI_SUCCESS) started.count = 1;
     return code;
 }
 
-/// The second half of a sendrecv. If the send cannot start, the receive is withdrawn, and the error
-/// is the task's.
+/// The second half of a sendrecv. If the send cannot start, the receive is canceled, and the task
+/// has the error.
 [[nodiscard]] int add_send(const commtask_op& op, const void* buffer, MPI_Count count, MPI_Datatype type,
                            started_requests& started) noexcept {
     const int code = start_send(op, buffer, count, type, &started.requests[1]);
     if (code == MPI_SUCCESS) {
         started.count = 2;
-    } else if (started.holds_receive) {
+    } else if (started.queues_receive) {
         started.count = 0;
     } else {
         MPI_Cancel(&started.requests[0]);
@@ -95,7 +95,7 @@ struct copied_message {
     const auto size = static_cast<std::size_t>(true_extent + std::abs(last));
     which.run.scratch = std::malloc(size);
     if (which.run.scratch == nullptr) return MPI_ERR_NO_MEM;
-    // As numbers: the buffer may be MPI_BOTTOM, and the offset an absolute address.
+    // Computed as integers: the buffer may be MPI_BOTTOM, and the offset an absolute address.
     const auto from = reinterpret_cast<std::uintptr_t>(op.recv.buffer) + static_cast<std::uintptr_t>(first_byte);
     std::memcpy(which.run.scratch, reinterpret_cast<const void*>(from), size);
     const auto base = reinterpret_cast<std::uintptr_t>(which.run.scratch) - static_cast<std::uintptr_t>(first_byte);
@@ -127,9 +127,9 @@ bool is_to_itself(const commtask_op& op) noexcept {
            op.peer == mine;
 }
 
-int start_held_receive(const commtask_op& op, MPI_Request* request) noexcept {
+int start_queued_receive(const commtask_op& op, MPI_Request* request) noexcept {
     const one_count n{op.recv.count};
-    const errors_come_back errors;
+    const errors_return errors;
     return errors.code_of(COMMTASK_MPI_CALL(fits_int(n.value), Irecv, writable(op.recv.buffer), n, op.recv.type,
                                             op.source, op.recv_tag, op.comm, request));
 }

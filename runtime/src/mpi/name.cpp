@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every MPI writes its version in its own way. The words before the number are searched in the
-// order of this table, because MPIs that are based on MPICH mention MPICH.
+// Every MPI writes its version in its own way. The table is searched in this order for the words
+// before the number, since MPIs that are based on MPICH mention MPICH.
 #include "mpi/name.hpp"
 
 #include <algorithm>
@@ -31,24 +31,25 @@ constexpr std::array ways{
     return text.find(words) != std::string_view::npos;
 }
 
-/// The number behind the last occurrence of `words`, which takes effect; `otherwise` if there is
+/// The number after the last occurrence of `words`, which takes effect; `otherwise` if there is
 /// none.
 [[nodiscard]] int number_behind(std::string_view text, std::string_view words, int otherwise) {
     const std::size_t at = text.rfind(words);
     if (at == std::string_view::npos) return otherwise;
     const std::string_view after = text.substr(at + words.size());
-    // Without a number, `otherwise` stays.
+    // Without a number, the result is `otherwise`.
     std::from_chars(after.data(), after.data() + after.size(), otherwise);
     return otherwise;
 }
 
-/// The most contexts, from the lines of MPICH's text about its device and its configuration.
+/// The maximum number of contexts, from the lines of MPICH's text about its device and its
+/// configuration.
 [[nodiscard]] int most_contexts(const mpi_name& mpich, std::string_view library_version) {
     const auto [major, minor, patch] = mpich.numbers();
     if (major < 4 || (major == 4 && minor < 1) || !says(library_version, "ch4:")) return 1;
     constexpr std::array for_one{"--enable-thread-cs=global", "--enable-threads=single"};
     if (std::ranges::any_of(for_one, [&](const char* words) { return says(library_version, words); })) return 1;
-    constexpr int most = 64; // also the value for a configuration without that option
+    constexpr int most = 64; // the default for a configuration without that option
     return std::clamp(number_behind(library_version, "--with-ch4-max-vcis=", most), 1, most);
 }
 

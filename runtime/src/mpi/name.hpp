@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The MPI that a text of MPI_Get_library_version names. Binaries of two MPIs are compatible if
-// their handles have the same representation, so the ABI is decided first: Intel MPI, MVAPICH and
-// Cray MPICH have MPICH's. Calls no MPI.
+// their handles have the same representation, so the ABI is determined first: Intel MPI, MVAPICH
+// and Cray MPICH have MPICH's. Calls no MPI.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace commtask::detail {
 
 enum class mpi_abi {
-    mpich,    ///< Handles are numbers, a status has 20 bytes.
+    mpich,    ///< Handles are integers, a status has 20 bytes.
     openmpi,  ///< Handles are addresses, a status has 24 bytes.
     standard, ///< The ABI of MPI 5.
     unknown,
@@ -24,8 +24,8 @@ struct mpi_name {
     std::string name = "an unknown MPI";
     std::string version; ///< As the MPI writes it; empty if there is none.
     mpi_abi abi = mpi_abi::unknown;
-    /// For MPICH: the most network contexts that can be requested before MPI_Init; MPICH aborts on
-    /// a larger request.
+    /// For MPICH: the maximum number of network contexts that can be requested before MPI_Init;
+    /// MPICH aborts on a larger request.
     int most_contexts = 1;
 
     [[nodiscard]] std::string text() const { return version.empty() ? name : name + " " + version; }

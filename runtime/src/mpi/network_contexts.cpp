@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Uses MPI_T, which every MPI has. MPI_T counts its initialisations, so a tool in the process is
-// not disturbed. Called once or twice, when the library starts with several lanes.
+// Uses MPI_T, which every MPI has. MPI_T counts its initialisations, so other tools in the process
+// are not disturbed. Called once or twice, when the library starts with several lanes.
 #include "mpi/network_contexts.hpp"
 
 #include "mpi/identity.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The number of network contexts that MPI was asked for in MPI_Init, as MPI itself reports it: an
-// environment variable may have been set too late, or have no meaning for this MPI. MPI may
-// continue with fewer contexts if its network has fewer, and does not report that.
+// The number of network contexts requested in MPI_Init, as MPI reports it: an environment variable
+// may have been set too late, or be unknown to this MPI. If the network has fewer contexts, MPI may
+// continue with fewer, and does not report that.
 #pragma once
 
 #include "mpi/lanes_below.hpp"
@@ -11,7 +11,7 @@
 
 namespace commtask::detail {
 
-/// lanes_below() for this process's MPI. After MPI_Init.
+/// lanes_below() for the MPI at run time. Called after MPI_Init.
 [[nodiscard]] lanes_in_mpi lanes_in_this_mpi(std::size_t n_lanes);
 
 } // namespace commtask::detail

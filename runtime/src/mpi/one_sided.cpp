@@ -2,10 +2,10 @@
 //
 // Starts one-sided operations. All that need the target have a request, except flush, flush_all and
 // compare-and-swap. MPI has no request-based form of these three, so they block the progress thread
-// until the target has answered; a target with passive-target progress answers at once. A fetch of
+// until the target has replied; a target with passive-target progress replies at once. A fetch of
 // one element uses MPI_Rget_accumulate. A notification is an empty message on the window's own
-// communicator. It follows a put after a flush, which completes the put at the target, and a get as
-// soon as the data are here.
+// communicator. After a put it is sent when a flush has completed the put at the target; after a
+// get, as soon as the data have arrived.
 #include "mpi/one_sided.hpp"
 
 #include "core/operation_traits.hpp"

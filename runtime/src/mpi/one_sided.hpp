@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an operation stores a window, a file and a displacement: as values, in fields of the size of
-// a pointer, so that the operation needs no further memory. The functions in the public headers
-// store the values byte by byte.
+// How an operation stores a window, a file and a displacement: as values in pointer-sized fields,
+// so that the operation needs no further memory. The functions in the public headers copy the
+// values byte by byte.
 #pragma once
 
 #include <commtask/operation.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Visits every task that has not ended, so that a post on a file need not maintain a count:
-// programs close files far more seldom than they write to them.
+// programs close files far less often than they write to them.
 #include "mpi/open_files.hpp"
 
 #include "core/operation_traits.hpp"
@@ -10,8 +10,7 @@
 namespace commtask::detail {
 namespace {
 
-/// A filter gets nothing but the task, so the file is in a variable of the calling thread, during
-/// one call.
+/// A filter gets only the task, so the file is in a thread-local variable during the call.
 thread_local MPI_File counted = MPI_FILE_NULL;
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counts the tasks that still need a file. A file belongs to no communicator, so its tasks may be
-// in any lane: the calling thread needs all progress locks. A program closes files seldom enough
+// on any lane, and the calling thread needs all progress locks. Programs close files rarely enough
 // for that cost.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chooses the function that starts an operation by the table of operations, and gives users the
-// table's facts. The functions that are called here, and no others, replace a blocking MPI function
-// by its nonblocking counterpart.
+// Chooses the start function of an operation from the table of operations, and exports the table's
+// facts to users. Only the functions called here replace a blocking MPI function by its nonblocking
+// counterpart.
 #include "mpi/operations.hpp"
 
 #include "core/operation_traits.hpp"
@@ -13,8 +13,8 @@
 
 namespace commtask::detail {
 
-// The layout is frozen, as its documentation says: a program that was compiled with another layout
-// would hand over garbage.
+// The layout is frozen, as its documentation says: a program compiled with another layout would
+// pass wrong values.
 static_assert(sizeof(commtask_ticket) == 16);
 static_assert(sizeof(void*) != 8 || (sizeof(commtask_op) == 112 && sizeof(commtask_side) == 32));
 static_assert(sizeof(void*) != 8 || (offsetof(commtask_op, kind) == 0 && offsetof(commtask_op, array_form) == 2 &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Persistent requests of plans. Each member keeps the requests of its last two pairs of buffers:
-// otherwise MPI would make new requests in every run of a program that swaps its buffers. Requests
-// of members that are started in a row are contiguous, so one MPI_Startall serves them.
+// otherwise a program that swaps its buffers would need new requests in every run. Requests of
+// members that are started in a row are contiguous, so that one MPI_Startall starts them.
 #include "mpi/persistent.hpp"
 
 #include "core/operation_traits.hpp"
@@ -42,18 +42,18 @@ namespace {
 }
 
 void free_requests(kept_requests& kept) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     for (std::uint32_t i = 0; i < kept.count; ++i) {
         if (kept.first()[i] != MPI_REQUEST_NULL) MPI_Request_free(&kept.first()[i]);
     }
     kept = {};
 }
 
-/// The receive comes first, as in start_message().
+/// The receive is first, as in start_message().
 [[nodiscard]] int make_few(const commtask_op& op, kept_requests& kept) noexcept {
     const bool receives = op.kind == COMMTASK_OP_RECV || op.kind == COMMTASK_OP_SENDRECV;
     const bool sends = op.kind != COMMTASK_OP_RECV;
-    const errors_come_back errors;
+    const errors_return errors;
     const auto make = [&](int (*how)(const commtask_op&, MPI_Request*)) {
         MPI_Request made = MPI_REQUEST_NULL;
         int code = errors.code_of(how(op, &made));
@@ -78,11 +78,11 @@ bool is_kept(const commtask_op& op) noexcept {
     case COMMTASK_OP_RECV:
     case COMMTASK_OP_SENDRECV: break;
     case COMMTASK_OP_MULTICAST:
-    case COMMTASK_OP_MANY_TO_MANY: return true; // a rank MPI_PROC_NULL of a list gets no request
+    case COMMTASK_OP_MANY_TO_MANY: return true; // a rank MPI_PROC_NULL of a list has no request
     default: return false;
     }
-    // MPICH 4.0 takes a started persistent request with MPI_PROC_NULL for an inactive one, and
-    // never reports it.
+    // MPICH 4.0 treats a started persistent request with MPI_PROC_NULL as inactive, and never
+    // reports it.
     const operation_traits& kind = operation_of(op.kind);
     return !(kind.has_dest && op.peer == MPI_PROC_NULL) && !(kind.has_source && op.source == MPI_PROC_NULL);
 }
@@ -108,7 +108,7 @@ const kept_requests* mpi_transport::requests_for(plan_member& member, int& error
         return &kept;
     }
     if (member.kept[member.kept_last].are_made)
-        // Otherwise MPI has freed requests of this pair: the other pair stays.
+        // Otherwise MPI has freed requests of this pair: the other pair remains.
         member.kept_last ^= 1U;
     kept_requests& made = member.kept[member.kept_last];
     free_requests(made);
@@ -122,7 +122,7 @@ int mpi_transport::prepare(plan_member& recorded) noexcept {
         static_cast<void>(requests_for(recorded, error));
         return error;
     }
-    const errors_come_back errors;
+    const errors_return errors;
     const operation_traits& kind = operation_of(recorded.op.kind);
     if (kind.counts == count_shape::typed_arrays) return MPI_SUCCESS;
     for (const commtask_side* const side : {&recorded.op.send, &recorded.op.recv}) {
@@ -135,7 +135,7 @@ int mpi_transport::prepare(plan_member& recorded) noexcept {
     return MPI_SUCCESS;
 }
 
-void mpi_transport::note_if_lost(std::size_t index, int code) noexcept {
+void mpi_transport::mark_if_freed(std::size_t index, int code) noexcept {
     const started_part& each = parts_[index];
     if (!each.is_kept || code == MPI_SUCCESS || requests_[index] != MPI_REQUEST_NULL) return;
     plan_member& member = *each.of->member;
@@ -176,21 +176,21 @@ void mpi_transport::start_gathered() noexcept {
     if (n_gathered_ == 0) return;
     const std::size_t count = std::exchange(n_gathered_, 0);
     const std::size_t first = requests_.size() - count;
-    const errors_come_back errors;
+    const errors_return errors;
     const int code = errors.code_of(MPI_Startall(static_cast<int>(count), &requests_[first]));
-    if (code != MPI_SUCCESS) note_not_started(first, code);
+    if (code != MPI_SUCCESS) mark_not_started(first, code);
 }
 
-/// MPI does not say which requests it has started. A request that it has not started is inactive,
-/// and so tests as complete at once. A request that is complete by now is taken for one that was
-/// not started: one failure too many in a run that has failed.
-void mpi_transport::note_not_started(std::size_t first, int error) noexcept {
-    const errors_come_back errors;
+/// MPI does not report which requests it has started. A request that it has not started is
+/// inactive, so a test reports it complete at once. A request that has completed already is taken
+/// for one that was not started: one failure too many in a run that has failed.
+void mpi_transport::mark_not_started(std::size_t first, int error) noexcept {
+    const errors_return errors;
     for (std::size_t i = first; i < requests_.size(); ++i) {
         int is_over = 0;
         const int code = errors.code_of(MPI_Test(&requests_[i], &is_over, MPI_STATUS_IGNORE));
         if (code == MPI_SUCCESS && is_over == 0) continue;
-        note_if_lost(i, code);
+        mark_if_freed(i, code);
         take_error(*parts_[i].of, error);
         parts_[i].is_refused = true;
         has_refused_ = true;

@@ -9,7 +9,7 @@
 
 namespace commtask::detail {
 
-/// Whether there is a persistent form of the operation in every MPI.
+/// Whether every MPI has a persistent form of the operation.
 [[nodiscard]] bool is_kept(const commtask_op& op) noexcept;
 
 } // namespace commtask::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Uses duplicates rather than the program's handles, since MPI can neither say whether a handle is
-// valid nor count another reference to it. MPI's own datatypes are not duplicated: they cannot be
-// freed, and MPI is faster with them than with a duplicate.
+// Uses duplicates rather than the program's handles, since MPI can neither tell whether a handle is
+// valid nor add a reference to it. Predefined datatypes are not duplicated: they cannot be freed,
+// and MPI is faster with them.
 #include "mpi/plan_types.hpp"
 
 #include "core/operation_traits.hpp"
@@ -26,7 +26,7 @@ using part_count = MPI_Count;
 using part_count = int;
 #endif
 
-/// How a datatype was made, and from how many parts of each sort.
+/// How a datatype was constructed, and the number of parts of each sort.
 struct type_shape {
     int combiner = MPI_COMBINER_NAMED;
     part_count n_integers = 0;
@@ -34,8 +34,8 @@ struct type_shape {
     part_count n_counts = 0;
     part_count n_types = 0;
 
-    /// Whether the datatype is MPI's own, which is never freed.
-    [[nodiscard]] bool is_mpis() const noexcept {
+    /// Whether the datatype is predefined, and so never freed.
+    [[nodiscard]] bool is_started() const noexcept {
         return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
                combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
     }
@@ -52,10 +52,10 @@ struct type_shape {
 
 void free_type(MPI_Datatype type) noexcept {
     type_shape shape;
-    if (ask_shape(type, shape) == MPI_SUCCESS && !shape.is_mpis()) MPI_Type_free(&type);
+    if (ask_shape(type, shape) == MPI_SUCCESS && !shape.is_started()) MPI_Type_free(&type);
 }
 
-/// The parts that a datatype was made from. MPI makes new handles of the parts for each caller.
+/// The parts of a derived datatype. MPI makes new handles of the parts for each caller.
 class type_parts {
 public:
     /// @throws std::bad_alloc
@@ -82,7 +82,7 @@ public:
     ~type_parts() {
         for (MPI_Datatype const each : types) free_type(each);
     }
-    /// False for MPI's own datatypes, and for one that MPI does not explain: they equal only
+    /// False for predefined datatypes, and for one that MPI cannot decode: they equal only
     /// themselves.
     [[nodiscard]] bool are_known() const noexcept { return shape_.combiner != MPI_COMBINER_NAMED; }
     [[nodiscard]] bool is_duplicate() const noexcept { return shape_.combiner == MPI_COMBINER_DUP; }
@@ -100,12 +100,12 @@ private:
     type_shape shape_;
 };
 
-/// An operation without this side has a zero handle.
+/// If the operation lacks this side, the handle is zero.
 [[nodiscard]] bool is_type(MPI_Datatype type) noexcept { return type != MPI_Datatype{} && type != MPI_DATATYPE_NULL; }
 
-/// MPI checks it only for a datatype that is to be sent: here to MPI_PROC_NULL, in a request that
-/// is never started.
-[[nodiscard]] bool is_committed(MPI_Datatype type, const errors_come_back& errors) noexcept {
+/// MPI checks this only for a datatype that is sent: here to MPI_PROC_NULL, in a request that is
+/// never started.
+[[nodiscard]] bool is_committed(MPI_Datatype type, const errors_return& errors) noexcept {
     const char nothing = 0;
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = errors.code_of(MPI_Send_init(&nothing, 1, type, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request));
@@ -113,22 +113,23 @@ private:
     return code == MPI_SUCCESS;
 }
 
-/// A datatype that is not committed stays the program's, and is refused with its member: MPICH
-/// would commit the duplicate.
+/// A datatype that is not committed is not duplicated, since MPICH would commit the duplicate. It
+/// is refused with its member.
 /// @throws std::bad_alloc
 [[nodiscard]] int keep(plan_types& into, MPI_Datatype& type) {
     if (!may_be_made(type)) return MPI_SUCCESS;
-    const errors_come_back errors;
+    const errors_return errors;
     type_shape shape;
     if (const int code = errors.code_of(ask_shape(type, shape)); code != MPI_SUCCESS) return code;
-    if (shape.is_mpis() || !is_committed(type, errors)) return MPI_SUCCESS;
+    if (shape.is_started() || !is_committed(type, errors)) return MPI_SUCCESS;
     MPI_Datatype& made = into.duplicates.emplace_back(MPI_DATATYPE_NULL);
     const int code = errors.code_of(MPI_Type_dup(type, &made));
     if (code == MPI_SUCCESS) type = made;
     return code;
 }
 
-/// Keeps the datatypes of an array, one per rank; a rank with count 0 need not have a valid one.
+/// Keeps the datatypes of an array, one per rank; the datatype of a rank with count 0 may be
+/// invalid.
 /// @throws std::bad_alloc
 [[nodiscard]] int keep_array(plan_types& into, const commtask_op& op, commtask_side& side, int count) {
     if (count == 0 || side.types == nullptr) return MPI_SUCCESS;
@@ -173,7 +174,7 @@ int keep_types(plan_types& into, plan_member& member) noexcept {
 }
 
 void free_types(plan_types& of) noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     for (MPI_Datatype& each : of.duplicates) {
         if (each != MPI_DATATYPE_NULL) MPI_Type_free(&each);
     }
@@ -183,7 +184,7 @@ void free_types(plan_types& of) noexcept {
 bool are_same_types(MPI_Datatype one, MPI_Datatype other) {
     if (one == other) return true;
     if (!is_type(one) || !is_type(other) || !(may_be_made(one) || may_be_made(other))) return false;
-    const errors_come_back errors;
+    const errors_return errors;
     const type_parts ones{one};
     if (ones.is_duplicate()) return are_same_types(ones.types.front(), other);
     const type_parts others{other};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The length of a message, and whether it was canceled, from a status. When a receive ends, the
-// library does not know whether the program will ask. MPI takes 10 ns for both questions, a
-// twentieth of the time of a message by tasks. The MPIs with MPICH's ABI agree on the fields of a
-// status, so the library reads them directly; with other MPIs it calls MPI.
+// library does not know whether the program will read them. MPI needs 10 ns for both queries, a
+// twentieth of the time of a message. The MPIs with MPICH's ABI agree on the fields of a status, so
+// the library reads them directly; with other MPIs it calls MPI.
 #pragma once
 
 #include <mpi.h>

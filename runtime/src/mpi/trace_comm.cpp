@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of a communicator, for a trace: the number of a communicator means nothing on another
-// rank, its members do. Most communicators are a range of MPI_COMM_WORLD's ranks, or every n-th
-// rank of a range, and are written as such.
+// The members of a communicator, for a trace: the number of a communicator is meaningless on
+// another rank, its members are not. Most communicators are a range of MPI_COMM_WORLD's ranks, or
+// every n-th rank of a range, and are written as such.
 #include "mpi/trace_comm.hpp"
 
 #include "base/system.hpp"

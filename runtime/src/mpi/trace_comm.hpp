@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records a communicator in a trace: asks MPI for its members once, when its first task comes, and
+// Records a communicator in a trace. MPI is queried for its members once, at its first task, and
 // never without a trace. Only messages between ranks of MPI_COMM_WORLD can be matched later.
 #pragma once
 

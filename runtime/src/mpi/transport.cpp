@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MPI_Testsome reports an error either in a status (MPI_ERR_IN_STATUS) or as the result of the
-// call. In the second case the requests of the window are tested one by one, so that the error
-// finds its task. A status has MPI_ERROR only in the first case, or if MPI returns success for a
-// failed request (mpi/errors.hpp). An MPI that does not set MPI_ERROR leaves the zero that was
-// there before.
+// call. In the second case the requests of the window are tested one by one, to find the task of
+// the error. A status has MPI_ERROR only in the first case, or if MPI returns success for a failed
+// request (mpi/errors.hpp). An MPI that does not set MPI_ERROR leaves the zero that was there
+// before.
 #include "mpi/transport.hpp"
 
 #include "core/operation_kind.hpp"
@@ -29,14 +29,14 @@ namespace commtask::detail {
 
 mpi_transport::mpi_transport(std::size_t test_window)
     : window_(test_window), indices_(test_window), statuses_(test_window), ended_(test_window) {
-    constexpr std::size_t expected_in_flight = 256; // more is allocated on demand, and kept
+    constexpr std::size_t expected_in_flight = 256; // more are allocated on demand, and kept
     requests_.reserve(expected_in_flight);
     parts_.reserve(expected_in_flight);
 }
 
 mpi_transport::~mpi_transport() {
     if (never_ == MPI_REQUEST_NULL) return;
-    const errors_come_back errors;
+    const errors_return errors;
     MPI_Grequest_complete(never_);
     MPI_Request_free(&never_);
 }
@@ -53,8 +53,7 @@ static void take_length(task& which, const MPI_Status& status) noexcept {
 
 void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept {
     std::memcpy(which.mpi_status, &status, sizeof status);
-    // The request of a user-defined operation may be a receive: only MPI knows, and its status says
-    // so.
+    // The request of a user-defined operation may be a receive; only its status tells.
     const operation_traits& kind = operation_of(kind_of(which.op));
     if (!kind.may_receive) return;
     if (kind.has_length_only) return take_length(which, status);
@@ -81,7 +80,7 @@ void mpi_transport::take_status(task& which, const MPI_Status& status) noexcept 
     return std::exchange(started.count, static_cast<int>(end - first)) > started.count;
 }
 
-/// Called before MPI: a request that MPI has started must find a place in the table.
+/// Called before MPI: a request that MPI has started must have an entry in the table.
 bool mpi_transport::has_room_for_requests(const commtask_op& op) noexcept {
     const std::size_t needed = requests_.size() + count_requests(op);
     if (needed <= requests_.capacity()) return true;
@@ -100,8 +99,8 @@ bool mpi_transport::has_room_for_requests(const commtask_op& op) noexcept {
 }
 
 /// A test of all requests together would advance the operation in any order with others of its
-/// file. So the table gets a null request, and the request itself is stored where the task's status
-/// will be.
+/// file. So the table gets a null request, and the request itself is stored in the memory for the
+/// task's status.
 static void put_aside(task& which, MPI_Request& request) noexcept {
     static_assert(sizeof request <= sizeof which.mpi_status);
     std::memcpy(which.mpi_status, static_cast<const void*>(&request), sizeof request);
@@ -120,7 +119,7 @@ start_result mpi_transport::start(task& which) noexcept {
         take_error(which, error);
         return start_result::failed;
     };
-    // The request of an attach is not freed on failure: MPI may not allow to free it.
+    // The request of an attach is not freed on failure: MPI may not allow that.
     if (makes_requests && !has_room_for_requests(which.op)) return fail(MPI_ERR_NO_MEM);
     if (kind.takes_window && windows_ != nullptr) {
         if (windows_->start_elsewhere(which, *this)) {
@@ -130,20 +129,20 @@ start_result mpi_transport::start(task& which) noexcept {
             count_in_flight();
             return start_result::started;
         }
-        if (windows_->has_lost(which)) return fail(MPI_ERR_WIN); // MPI may have reused the handle
+        if (windows_->was_freed(which)) return fail(MPI_ERR_WIN); // MPI may have reused the handle
     }
     started_requests started;
-    started.holds_receive = !unmatched_.is_empty() && must_hold(which);
-    if (which.is_member() && !started.holds_receive && is_kept(which.op)) {
+    started.queues_receive = !unmatched_.is_empty() && must_queue(which);
+    if (which.is_member() && !started.queues_receive && is_kept(which.op)) {
         int error = MPI_SUCCESS;
         if (const kept_requests* const kept = requests_for(*which.member, error)) return gather(which, *kept);
         return fail(error);
     }
-    if (kind.has_dests) return start_many(which, started.holds_receive);
+    if (kind.has_dests) return start_many(which, started.queues_receive);
     start_gathered();
-    const errors_come_back errors;
+    const errors_return errors;
     int code = errors.code_of(start_operation(which, started));
-    const bool may_lack_requests = mpi_error_handling::codes_get_lost() && !started.holds_receive;
+    const bool may_lack_requests = mpi_error_handling::handlers_lose_codes() && !started.queues_receive;
     if (may_lack_requests && drop_nulls(started) && code == MPI_SUCCESS) code = MPI_ERR_OTHER;
     std::memset(which.mpi_status, 0, sizeof(MPI_Status));
     if (code != MPI_SUCCESS) take_error(which, code);
@@ -155,7 +154,7 @@ start_result mpi_transport::start(task& which) noexcept {
         return start_result::started;
     }
     if (started.count == 0) return code == MPI_SUCCESS ? start_result::completed : start_result::failed;
-    if (started.count == 1 && kind.has_dest && !kind.may_receive && early_ends_.is_worth_a_look(which.op.send.count)) {
+    if (started.count == 1 && kind.has_dest && !kind.may_receive && early_ends_.may_end_early(which.op.send.count)) {
         int has_ended = 0;
         code = errors.code_of(MPI_Test(&started.requests[0], &has_ended, MPI_STATUS_IGNORE));
         early_ends_.saw(which.op.send.count, has_ended != 0);
@@ -169,7 +168,7 @@ start_result mpi_transport::start(task& which) noexcept {
         requests_.push_back(started.requests[part]);
         parts_.push_back({&which, part});
     }
-    if (started.holds_receive) unmatched_.push(which);
+    if (started.queues_receive) unmatched_.push(which);
     if (is_polled_alone(kind)) {
         put_aside(which, requests_.back());
         polled_alone_.push(which);
@@ -211,9 +210,9 @@ void mpi_transport::poll_one(task& which, completion_sink& sink) noexcept {
 void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& sink) noexcept {
     if (must_test_one_by_one(first, count)) return test_one_by_one(first, count, sink);
     int n_ended = 0;
-    const errors_come_back errors;
-    // With statuses even if no caller reads them: without statuses MPI_ERR_IN_STATUS would not say
-    // which request failed.
+    const errors_return errors;
+    // With statuses even if no caller reads them: without statuses MPI_ERR_IN_STATUS would not
+    // identify the failed request.
     const int code = errors.code_of(
         MPI_Testsome(static_cast<int>(count), &requests_[first], &n_ended, indices_.data(), statuses_.data()));
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
@@ -224,7 +223,7 @@ void mpi_transport::test(std::size_t first, std::size_t count, completion_sink& 
     // MPI_UNDEFINED: all requests are null, of receives queued behind a probe.
     if (n_ended != MPI_UNDEFINED) has_made_progress_ = true;
     if (n_ended == MPI_UNDEFINED || n_ended <= 0) return;
-    const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::codes_get_lost();
+    const bool is_said_by_status = code != MPI_SUCCESS || mpi_error_handling::handlers_lose_codes();
     const std::span<ended_request> ended{ended_.data(), static_cast<std::size_t>(n_ended)};
     for (std::size_t i = 0; i < ended.size(); ++i) {
         ended[i] = {indices_[i], {}, &statuses_[i]};
@@ -247,7 +246,7 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
         MPI_Status& status = statuses_[n_ended];
         status = MPI_Status{};
         status.MPI_ERROR = MPI_SUCCESS;
-        const errors_come_back errors;
+        const errors_return errors;
         const int code = errors.code_of(MPI_Testall(1, &request, &has_ended, &status));
         has_made_progress_ = true;
         if (code == MPI_SUCCESS && has_ended == 0) continue;
@@ -264,12 +263,12 @@ void mpi_transport::test_one_by_one(std::size_t first, std::size_t count, comple
 /// @param code  of the MPI call that returned the statuses
 void mpi_transport::report_ended(std::size_t first, std::span<ended_request> ended, int code,
                                  completion_sink& sink) noexcept {
-    // All requests are removed before the first is reported. Removal goes from the back, since the
+    // All requests are removed before the first is reported. Removal starts at the back, since the
     // last request of the table moves into the gap.
     for (ended_request& each : ended | std::views::reverse) {
         const std::size_t index = first + static_cast<std::size_t>(each.index);
         each.whose = parts_[index];
-        note_if_lost(index, code);
+        mark_if_freed(index, code);
         remove(index);
     }
     for (const ended_request& each : ended) {
@@ -293,18 +292,18 @@ void mpi_transport::request_ended(started_part ended, const MPI_Status& status, 
     }
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
         take_error(which, error);
-        // The other half of a sendrecv must not wait for ever for a message that will not come.
+        // The other half of a sendrecv must not wait for ever for a message that will not arrive.
         if (which.run.open_parts > 1) withdraw(which);
     }
     if (ended.part == 0) {
         take_status(which, status);
-        // Only receives, and sends to the rank itself, are withdrawn. Open MPI leaves the canceled
+        // Only receives, and sends to the rank itself, are canceled. Open MPI leaves the canceled
         // flag undefined in the statuses of its file operations.
         const bool was_withdrawn =
             kind.family == operation_family::send && (which.marks.load(std::memory_order_relaxed) & mark_cancel) != 0;
         which.result.is_canceled = (kind.waits_for_message || was_withdrawn) && was_canceled(status);
-        // For a group of partitions: both sides have divided the partitions into the same groups if
-        // the sizes agree.
+        // For a group of partitions: if the sizes are equal, both sides have divided the partitions
+        // into the same groups.
         const std::int64_t expected = which.is_member() ? which.member->expected_bytes : -1;
         if (expected >= 0 && !which.result.is_canceled && which.result.error == 0 && which.result.bytes != expected) {
             take_error(which, MPI_ERR_COUNT);
@@ -319,23 +318,24 @@ void mpi_transport::step_ended(started_part ended, const MPI_Status& status, int
     task& which = *ended.of;
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) take_error(which, error);
     which.result.is_canceled = operation_of(which.op.kind).waits_for_message && was_canceled(status);
-    if (windows_->has_lost(which)) take_error(which, MPI_ERR_WIN); // MPI may have reused the handle
+    // MPI may have reused the handle
+    if (windows_->was_freed(which)) take_error(which, MPI_ERR_WIN);
     const bool is_well = which.result.error == 0 && !which.result.is_canceled;
     const bool goes_on = is_well && which.run.open_parts > 1 && start_next(which);
     if (is_well && which.run.open_parts == 1) {
-        const errors_come_back errors;
+        const errors_return errors;
         if (const int code = errors.code_of(end_steps(which.op)); code != MPI_SUCCESS) take_error(which, code);
     }
-    if (!goes_on) which.run.open_parts = 1; // the steps after a failed step never begin
+    if (!goes_on) which.run.open_parts = 1; // the steps after a failed step are not started
     sink.part_ended(which, ended.part);
 }
 
-/// @return whether MPI has the next step in flight; otherwise the task's result has the error
+/// @return whether the next step is in flight; otherwise the task's result has the error
 bool mpi_transport::start_next(task& which) noexcept {
     MPI_Request next = MPI_REQUEST_NULL;
     int code = MPI_ERR_NO_MEM;
     if (has_room_for_requests(which.op)) {
-        const errors_come_back errors;
+        const errors_return errors;
         code = errors.code_of(start_next_step(which.op, &next));
         if (code == MPI_SUCCESS && next == MPI_REQUEST_NULL) code = MPI_ERR_OTHER;
     }
@@ -350,11 +350,11 @@ bool mpi_transport::start_next(task& which) noexcept {
     return true;
 }
 
-/// The operations of further files are polled when one of these operations has ended.
+/// The operations of further files are polled after one of these operations has ended.
 static constexpr std::size_t most_files_in_a_poll = 16;
 
-/// Polls the oldest operation of each file. The steps of an operation are collectives, which come
-/// in one order on all ranks; operations of two files have no collective in common.
+/// Polls the oldest operation of each file. The steps of an operation are collectives, which all
+/// ranks must start in one order; operations of two files have no collective in common.
 void mpi_transport::poll_alone(completion_sink& sink) noexcept {
     std::array<task*, most_files_in_a_poll> oldest{};
     std::size_t n_files = 0;
@@ -363,13 +363,13 @@ void mpi_transport::poll_alone(completion_sink& sink) noexcept {
         if (std::ranges::none_of(std::span{oldest}.first(n_files), has_its_file)) oldest[n_files++] = each;
     }
     for (task* const each : std::span{oldest}.first(n_files)) {
-        // A completion calls the program, which may abandon another operation of the list.
+        // A completion calls the program, which may cancel another operation of the list.
         if (!polled_alone_.has(*each)) continue;
         MPI_Request request = MPI_REQUEST_NULL;
         std::memcpy(static_cast<void*>(&request), each->mpi_status, sizeof request);
         int has_ended = 0;
         MPI_Status status{};
-        const errors_come_back errors;
+        const errors_return errors;
         const int code = errors.code_of(MPI_Test(&request, &has_ended, &status));
         has_made_progress_ = true;
         if (code == MPI_SUCCESS && has_ended == 0) continue;
@@ -389,10 +389,10 @@ void mpi_transport::poll_threads(completion_sink& sink) noexcept {
     }
 }
 
-/// A probe for a message would not do: MPICH makes no further progress if it searches only in this
-/// process, or finds a message.
+/// A probe for a message would not suffice: MPICH makes no further progress if it searches only in
+/// this process, or finds a message.
 void mpi_transport::make_progress() noexcept {
-    const errors_come_back errors;
+    const errors_return errors;
     if (never_ == MPI_REQUEST_NULL) {
         MPI_Grequest_start([](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; },
                            [](void* /*state*/) { return MPI_SUCCESS; },
@@ -426,14 +426,13 @@ void mpi_transport::withdraw(task& which) noexcept {
     }
     const operation_traits& kind = operation_of(which.op.kind);
     if (kind.has_sources) return withdraw_many(which);
-    // Only operations that wait for a message are canceled: MPI gives no promise for sends, and
+    // Only operations that wait for a message are canceled: MPI guarantees nothing for sends, and
     // collectives cannot be canceled at all. The exception is a send of this rank to itself, which
-    // may be only in a list of MPICH's own, and stay there for ever. An mprobe that is not in the
+    // may be only in a list inside MPICH, and stay there for ever. An mprobe that is not in the
     // list has ended in this poll, and is about to be reported.
     if (!(kind.waits_for_message || is_to_itself(which.op)) || !has_status_request(which)) return;
-    // Null: the request completed in the same test as the task whose callback withdraws this one,
-    // and is about to be reported. Refused: the request is not active, and is about to be reported
-    // too.
+    // Null: the request completed in the same test as the task whose callback cancels this one, and
+    // is about to be reported. Refused: the request is not active, and is about to be reported too.
     const std::size_t at = which.run.status_request_at;
     if (requests_[at] != MPI_REQUEST_NULL && !parts_[at].is_refused) MPI_Cancel(&requests_[at]);
 }
@@ -452,7 +451,7 @@ void mpi_transport::abandon(task& which) noexcept {
         abandon_request(which.run.status_request_at);
         --n_left;
     }
-    // The send of a sendrecv, and most messages of an operation of many: no task knows the index of
+    // The send of a sendrecv, and most messages of an operation of many: no task has the index of
     // their requests.
     for (std::size_t i = parts_.size(); i > 0 && n_left > 0; --i) {
         if (parts_[i - 1].of != &which) continue;
@@ -485,7 +484,7 @@ void mpi_transport::abandon_request(std::size_t index) noexcept {
 }
 
 std::int64_t mpi_transport::given_bytes(const commtask_op& op) const noexcept {
-    const errors_come_back errors; // of an invalid datatype: the start reports it
+    const errors_return errors; // of an invalid datatype: the start reports it
     return payload_bytes(op);
 }
 

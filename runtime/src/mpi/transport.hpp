@@ -7,12 +7,12 @@
 //
 // MPI has no nonblocking MPI_Mprobe, so each poll calls MPI_Improbe for a task that probes. A
 // receive that was issued after an ordered mprobe, and could match the same message, is queued
-// behind that mprobe: the table has MPI_REQUEST_NULL for the receive until MPI gets it.
+// behind that mprobe: the table has MPI_REQUEST_NULL for the receive until it is started.
 //
 // An operation with steps (a put, then its notification) has a part for each step; a step begins
-// when the step before it has ended. MPICH advances a collective file operation only in a test of
-// its request alone, and the steps of such an operation are collectives. So a poll tests the oldest
-// operation of each file alone.
+// when the previous step has ended. MPICH advances a collective file operation only in a test of
+// its request alone, and the steps of such an operation are collectives. So a poll tests only the
+// oldest operation of each file.
 #pragma once
 
 #include "base/system.hpp"
@@ -41,8 +41,8 @@ namespace commtask::detail {
 /// neighbours.
 class alignas(2 * cache_line_bytes) mpi_transport final : public transport {
 public:
-    /// `test_window`: the most requests that one MPI_Testsome call tests. A poll makes at most two
-    /// such calls.
+    /// `test_window`: the maximum number of requests that one MPI_Testsome call tests. A poll makes
+    /// at most two such calls.
     explicit mpi_transport(std::size_t test_window);
     mpi_transport(const mpi_transport&) = delete;
     mpi_transport& operator=(const mpi_transport&) = delete;
@@ -91,7 +91,7 @@ private:
 
     /// A request that a test found complete, after its removal from the table.
     struct ended_request {
-        int index; ///< In the tested window.
+        int index; ///< Relative to the tested window.
         started_part whose;
         MPI_Status* status;
     };
@@ -110,56 +110,58 @@ private:
     void abandon_request(std::size_t index) noexcept;
     void count_in_flight() noexcept { n_in_flight_ = requests_.size() + n_probes_ + n_elsewhere_; }
     [[nodiscard]] bool has_room_for_requests(const commtask_op& op) noexcept;
-    [[nodiscard]] bool must_hold(const task& which) const noexcept;
+    [[nodiscard]] bool must_queue(const task& which) const noexcept;
     void poll_unmatched(completion_sink& sink) noexcept;
     /// The result of a poll of one task in unmatched_.
-    enum class unmatched_look : std::uint8_t {
-        stays,   ///< The task stays in the list.
-        is_mpis, ///< MPI has the receive now.
-        is_over, ///< Part 0 has ended.
+    enum class unmatched_state : std::uint8_t {
+        stays,      ///< The task stays in the list.
+        is_started, ///< The receive was started.
+        is_over,    ///< Part 0 has ended.
     };
-    [[nodiscard]] unmatched_look look_at_unmatched(task& which, const task_list& earlier) noexcept;
-    [[nodiscard]] bool look_for_message(task& which) noexcept;
+    [[nodiscard]] unmatched_state poll_unmatched_task(task& which, const task_list& earlier) noexcept;
+    [[nodiscard]] bool try_match_probe(task& which) noexcept;
     [[nodiscard]] bool start_receive_of(task& which) noexcept;
     [[nodiscard]] start_result gather(task& which, const kept_requests& kept) noexcept;
-    void note_not_started(std::size_t first, int error) noexcept;
+    void mark_not_started(std::size_t first, int error) noexcept;
     /// If MPI freed a persistent request because it failed, its member makes new requests in the
-    /// next run. To free it is an error of Open MPI 4.1.
+    /// next run. Freeing such a request is an error in Open MPI 4.1.
     /// @param code  of the test of the request at `index`
-    void note_if_lost(std::size_t index, int code) noexcept;
+    void mark_if_freed(std::size_t index, int code) noexcept;
     void report_refused(completion_sink& sink) noexcept;
     [[nodiscard]] std::string describe_posted(const task& which) const;
     [[nodiscard]] static bool is_receive(const started_part& of) noexcept;
-    /// The persistent requests of a member for its current buffers, made if necessary; null with an
-    /// MPI error code.
+    /// The persistent requests of a member for its current buffers, created if necessary; null with
+    /// an MPI error code.
     [[nodiscard]] static const kept_requests* requests_for(plan_member& member, int& error) noexcept;
     [[nodiscard]] static int make_requests(const commtask_op& op, kept_requests& kept) noexcept;
 
     // Operations of many messages: many.cpp.
     [[nodiscard]] static std::size_t count_requests(const commtask_op& op) noexcept;
-    [[nodiscard]] start_result start_many(task& which, bool holds) noexcept;
+    [[nodiscard]] start_result start_many(task& which, bool queues) noexcept;
     [[nodiscard]] static int make_many(const commtask_op& op, kept_requests& kept) noexcept;
     static void one_of_many_ended(started_part ended, const MPI_Status& status, int error) noexcept;
     void withdraw_many(const task& which) noexcept;
-    [[nodiscard]] int start_held_receives(const task& which) noexcept;
-    [[nodiscard]] bool drop_held_receives(task& which) noexcept;
+    [[nodiscard]] int start_queued_receives(const task& which) noexcept;
+    [[nodiscard]] bool drop_queued_receives(task& which) noexcept;
     static void take_status(task& which, const MPI_Status& status) noexcept;
     static void take_error(task& which, int error) noexcept;
 
     const std::size_t window_;
     std::vector<MPI_Request> requests_;
     std::vector<started_part> parts_; ///< Parallel to requests_.
-    /// Mprobes that have found no message, and receives queued behind them, in the order of issue.
+    /// Mprobes that have matched no message, and receives queued behind them, in the order of
+    /// issue.
     task_list unmatched_;
     task_list polled_alone_; ///< Collective file operations, in the order of issue.
-    /// A generalized request that never completes: a test of it makes progress and nothing else.
+    /// A generalized request that never completes: testing it makes progress and has no other
+    /// effect.
     MPI_Request never_ = MPI_REQUEST_NULL;
     bool has_refused_ = false;
     std::size_t n_probes_ = 0;    ///< Started mprobes, which have no request.
     std::size_t n_elsewhere_ = 0; ///< Started operations that the thread of a window has.
     mpi_windows* windows_ = nullptr;
     kept_handles* handles_ = nullptr;
-    std::size_t cursor_ = 0; ///< Where the next further window begins.
+    std::size_t cursor_ = 0; ///< The beginning of the next further window.
     bool has_polled_all_ = true;
     early_ends early_ends_;
     std::vector<int> indices_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks the arguments of an operation on a window before it is posted. The registration has
-// exchanged every rank's size and displacement unit. So an access outside of the window is refused
-// at the post, before MPI writes to memory beyond the window. An operation whose sizes at origin
-// and target differ is refused, too. Only MPI knows the extent of a datatype other than C's basic
-// ones, and not every submitter may call MPI.
+// exchanged every rank's size and displacement unit. An access outside of the window is therefore
+// refused at the post, before MPI writes to memory beyond the window. An operation whose sizes at
+// origin and target differ is refused too. Only MPI knows the extent of a datatype other than C's
+// basic ones, and not every submitter may call MPI.
 #include "base/last_error.hpp"
 #include "core/operation_traits.hpp"
 #include "mpi/arguments.hpp"
@@ -18,10 +18,10 @@
 namespace commtask::detail {
 namespace {
 
-/// Whether a byte of the access lies outside of the window's part. False if MPI does not know the
-/// datatype: MPI reports that at the start.
+/// Whether the access has a byte outside of the window's part. False if the datatype is invalid:
+/// MPI reports that at the start.
 [[nodiscard]] bool reaches_outside(const commtask_side& there, const window_part& part) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     MPI_Count bound = 0;
     MPI_Count extent = 0;
     MPI_Count true_bound = 0;
@@ -37,7 +37,7 @@ namespace {
     return begin + std::min(last, MPI_Count{0}) < 0 || begin + std::max(last, MPI_Count{0}) > part.bytes - true_extent;
 }
 
-/// `there`: the side in the target's window.
+/// @param there  the side in the target's window
 [[nodiscard]] int check_target_side(const commtask_op& op, const commtask_side& there, const served_window& window,
                                     bool may_ask_mpi) noexcept {
     commtask_side without_buffer = there;
@@ -52,19 +52,19 @@ namespace {
     const bool is_inside =
         most >= 0 && (element > 0 ? there.count <= most / element : !may_ask_mpi || !reaches_outside(there, part));
     if (is_inside) return COMMTASK_OK;
-    return refuse(
-        COMMTASK_ERR_DISPLACEMENT,
-        "target_disp is %lld in units of %lld bytes, with %lld elements there, and the window of rank %d (%s) has "
-        "%lld bytes",
-        static_cast<long long>(begin), static_cast<long long>(part.unit_bytes), static_cast<long long>(there.count),
-        op.peer, window.name.c_str(), static_cast<long long>(part.bytes));
+    return refuse(COMMTASK_ERR_DISPLACEMENT,
+                  "target_disp is %lld in units of %lld bytes, with %lld elements, and the window of rank %d (%s) has "
+                  "only %lld bytes",
+                  static_cast<long long>(begin), static_cast<long long>(part.unit_bytes),
+                  static_cast<long long>(there.count), op.peer, window.name.c_str(),
+                  static_cast<long long>(part.bytes));
 }
 
-/// The size of the data of a side; -1: only MPI knows it, or MPI does not know it either.
+/// The size of the data of a side; -1: only MPI knows it, or the datatype is invalid.
 [[nodiscard]] MPI_Count data_bytes(const commtask_side& side, bool may_ask_mpi) noexcept {
     MPI_Count element = basic_bytes(side.type);
     if (element == 0) {
-        const errors_come_back scope;
+        const errors_return scope;
         if (!may_ask_mpi || scope.code_of(MPI_Type_size_x(side.type, &element)) != MPI_SUCCESS || element < 0)
             return -1;
     }
@@ -85,7 +85,7 @@ namespace {
     }
     const bool are_basic = basic_bytes(here.type) > 0 && basic_bytes(there.type) > 0;
     if (operation_of(op.kind).takes_reduction && are_basic && here.type != there.type) {
-        return refuse(COMMTASK_ERR_TYPE, "type and target type differ, and a reduction is of one type of elements");
+        return refuse(COMMTASK_ERR_TYPE, "origin and target datatype differ, and a reduction has one element type");
     }
     return COMMTASK_OK;
 }
@@ -95,7 +95,8 @@ namespace {
         return refuse(COMMTASK_ERR_COUNT, "count of notifications is %lld, and must be from 1 to INT_MAX",
                       static_cast<long long>(op.recv.count));
     }
-    if (op.source == MPI_PROC_NULL) return refuse(COMMTASK_ERR_RANK, "source is MPI_PROC_NULL, which notifies nobody");
+    if (op.source == MPI_PROC_NULL)
+        return refuse(COMMTASK_ERR_RANK, "source is MPI_PROC_NULL, which sends no notifications");
     return first_failure([&] { return check_rank(op.source, true, "source", queue); },
                          [&] { return check_tag(op.recv_tag, false, "notification", tag_upper_bound); });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's epoch is opened with MPI_MODE_NOCHECK, so that no rank asks for a lock or waits for
-// an answer. That is correct as long as no rank locks a registered window exclusively. MPICH
-// deletes attributes before the window, and refuses to free a window with an open epoch; Open MPI
-// deletes them after it, when the epoch can no longer be closed.
+// The library's epoch is opened with MPI_MODE_NOCHECK, so that no rank requests a lock or waits for
+// one. That is correct as long as no rank locks a registered window exclusively. MPICH deletes
+// attributes before the window, and refuses to free a window with an open epoch; Open MPI deletes
+// them after it, when the epoch can no longer be closed.
 #include "mpi/windows.hpp"
 
 #include "base/printable.hpp"
@@ -23,7 +23,7 @@ namespace {
     return MPI_Win_get_attr(window, keyval, static_cast<void*>(&value), &is_set) == MPI_SUCCESS && is_set != 0;
 }
 
-[[nodiscard]] int look_at(served_window& made, window_part& mine, std::string& why) {
+[[nodiscard]] int query(served_window& made, window_part& mine, std::string& why) {
     void* value = nullptr;
     if (get_attribute(made.handle, MPI_WIN_CREATE_FLAVOR, value)) {
         made.is_dynamic = *static_cast<int*>(value) == MPI_WIN_FLAVOR_DYNAMIC;
@@ -57,7 +57,7 @@ void free_handler(MPI_Errhandler handler) noexcept {
 
 mpi_windows::~mpi_windows() {
     if (keyval_ == MPI_KEYVAL_INVALID) return;
-    const errors_come_back scope;
+    const errors_return scope;
     for (const auto& each : open_) {
         closing_ = each->handle;
         MPI_Win_delete_attr(each->handle, keyval_);
@@ -78,7 +78,7 @@ std::shared_ptr<const served_window> mpi_windows::find_by_channel(MPI_Comm chann
 }
 
 int mpi_windows::open(served_window& made, window_part& mine, std::string& why) {
-    const errors_come_back scope;
+    const errors_return scope;
     if (keyval_ == MPI_KEYVAL_INVALID) {
         const int code = MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, &mpi_windows::on_free, &keyval_, this);
         if (code != MPI_SUCCESS) return code;
@@ -90,10 +90,10 @@ int mpi_windows::open(served_window& made, window_part& mine, std::string& why) 
         free_handler(made.handler_before);
         return code;
     }
-    code = look_at(made, mine, why);
+    code = query(made, mine, why);
     if (code == MPI_SUCCESS && !made.epochs) {
         code = MPI_Win_lock_all(MPI_MODE_NOCHECK, made.handle);
-        if (code != MPI_SUCCESS) why = "the window is in an epoch of the program's, which must end before";
+        if (code != MPI_SUCCESS) why = "the program has an open epoch on the window: end it first";
     }
     if (code == MPI_SUCCESS) {
         code = MPI_Win_set_attr(made.handle, keyval_, this);
@@ -107,7 +107,7 @@ int mpi_windows::open(served_window& made, window_part& mine, std::string& why) 
 }
 
 int mpi_windows::close(const served_window& opened) noexcept {
-    const errors_come_back scope;
+    const errors_return scope;
     closing_ = opened.handle;
     MPI_Win_delete_attr(opened.handle, keyval_);
     closing_ = MPI_WIN_NULL;
@@ -120,7 +120,7 @@ int mpi_windows::close(const served_window& opened) noexcept {
 bool mpi_windows::add(std::shared_ptr<const served_window> opened) noexcept {
     try {
         const std::lock_guard guard{mutex_};
-        lost_.reserve(lost_.size() + open_.size() + 1); // lose() must not allocate
+        freed_.reserve(freed_.size() + open_.size() + 1); // lose() must not allocate
         open_.push_back(std::move(opened));
         if (open_.back()->epochs) n_threads_.fetch_add(1, std::memory_order_relaxed);
         return true;
@@ -146,10 +146,10 @@ void mpi_windows::lose(MPI_Win window) noexcept {
     const std::lock_guard guard{mutex_};
     const auto found = std::ranges::find(open_, window, [](const auto& each) { return each->handle; });
     if (found == open_.end()) return;
-    if ((*found)->epochs) (*found)->epochs->thread.lose_window();
-    lost_.push_back(std::move(*found));
+    if ((*found)->epochs) (*found)->epochs->thread.window_was_freed();
+    freed_.push_back(std::move(*found));
     open_.erase(found);
-    has_lost_any_.store(true, std::memory_order_relaxed);
+    has_freed_any_.store(true, std::memory_order_relaxed);
 }
 
 bool mpi_windows::start_elsewhere(task& which, const transport& of) noexcept {
@@ -163,20 +163,20 @@ bool mpi_windows::start_elsewhere(task& which, const transport& of) noexcept {
         each->epochs->thread.start(which);
         return true;
     };
-    return std::ranges::any_of(open_, start_in) || std::ranges::any_of(lost_, start_in);
+    return std::ranges::any_of(open_, start_in) || std::ranges::any_of(freed_, start_in);
 }
 
-bool mpi_windows::has_lost(const task& which) noexcept {
+bool mpi_windows::was_freed(const task& which) noexcept {
     // relaxed: the program decides whether a start comes before or after its call that frees the
     // window.
-    if (!has_lost_any_.load(std::memory_order_relaxed)) return false;
+    if (!has_freed_any_.load(std::memory_order_relaxed)) return false;
     const std::lock_guard guard{mutex_};
-    return std::ranges::any_of(lost_, [&](const auto& each) { return each->channel == which.op.comm; });
+    return std::ranges::any_of(freed_, [&](const auto& each) { return each->channel == which.op.comm; });
 }
 
 task* mpi_windows::take_ended(const transport& of) noexcept {
     const std::lock_guard guard{mutex_};
-    for (const auto* const list : {&open_, &lost_}) {
+    for (const auto* const list : {&open_, &freed_}) {
         for (const auto& each : *list) {
             if (!each->epochs || each->epochs->serves != &of) continue;
             if (task* const ended = each->epochs->thread.take_ended()) return ended;
@@ -188,7 +188,7 @@ task* mpi_windows::take_ended(const transport& of) noexcept {
 bool mpi_windows::forget(const task& which) noexcept {
     const std::lock_guard guard{mutex_};
     const auto had_it = [&which](const auto& each) { return each->epochs && each->epochs->thread.forget(which); };
-    return std::ranges::any_of(open_, had_it) || std::ranges::any_of(lost_, had_it);
+    return std::ranges::any_of(open_, had_it) || std::ranges::any_of(freed_, had_it);
 }
 
 std::vector<std::string> mpi_windows::names() {
@@ -201,14 +201,14 @@ std::vector<std::string> mpi_windows::names() {
 int mpi_windows::on_free(MPI_Win window, int /*keyval*/, void* /*attribute*/, void* self) noexcept {
     auto& mine = *static_cast<mpi_windows*>(self);
     if (mine.closing_ == window) return MPI_SUCCESS;
-    const auto lost = mine.find(window);
-    if (lost == nullptr) return MPI_SUCCESS;
+    const auto freed = mine.find(window);
+    if (freed == nullptr) return MPI_SUCCESS;
     mine.lose(window);
 #ifndef OPEN_MPI
-    if (!lost->epochs) MPI_Win_unlock_all(window);
+    if (!freed->epochs) MPI_Win_unlock_all(window);
 #endif
-    free_handler(lost->handler_before);
-    if (mine.on_lost != nullptr && lost->has_others()) mine.on_lost(mine.on_lost_argument);
+    free_handler(freed->handler_before);
+    if (mine.on_early_free != nullptr && freed->has_others()) mine.on_early_free(mine.on_early_free_argument);
     return MPI_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text of docs/configuration.md, made from the rows of config_table.def and the columns of
-// COMMTASK_STATS, so that each new row is documented. A test compares the page with this text.
+// The text of docs/configuration.md, generated from the rows of config_table.def and the columns of
+// COMMTASK_STATS. A test compares the page with this text.
 #include "report/config_page.hpp"
 
 #include "config/config.hpp"
@@ -13,7 +13,7 @@ namespace commtask::detail {
 
 namespace {
 
-/// The values that a field accepts, without the words that neighbouring cells repeat.
+/// The accepted values, without the words that the other cells of the row contain.
 std::string accepted_cell(const config_field& field) {
     std::string text = accepted_text(field);
     for (const std::string_view words : {"a whole number from ", "a number of "})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of settings, which the program writes from its tables, so that nothing is stated twice.
-// Separate from the reader of settings, since the page also needs the columns of the reports.
+// Generates the page of settings from the program's tables. Separate from the parser of settings,
+// since the page also needs the columns of the reports.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The counters travel as plain 64-bit words; core/counters.hpp promises that layout. The message is
-// so short that MPI takes it at once, whether or not rank 0 will ever receive it. Ranks of one job
-// run the same build.
+// The counters are sent as plain 64-bit words; core/counters.hpp guarantees that layout. The
+// message is short enough for MPI's eager protocol, so the send completes whether or not rank 0
+// will receive it. All ranks of a job run the same build.
 #include "report/gather.hpp"
 
 #include "base/system.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 [[nodiscard]] int words_of(std::size_t n_lanes) noexcept { return static_cast<int>(n_lanes * lane_stats_words); }
 
-/// Sends. If MPI has not taken the message in time, the message and its memory are left to MPI.
+/// Sends. If the send does not complete in time, the request and its buffer are left to MPI.
 void send(MPI_Comm comm, int session, const std::vector<lane_stats>& mine, std::uint64_t patience_ns) {
     auto message = std::make_unique<std::vector<lane_stats>>(mine);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -37,8 +37,8 @@ void send(MPI_Comm comm, int session, const std::vector<lane_stats>& mine, std::
     }
 }
 
-/// The receives of rank 0, by rank; its own is null. The destructor cancels the receives that are
-/// left, and waits for no other rank.
+/// The receives of rank 0, by rank; its own is null. The destructor cancels the receives that have
+/// not completed, and does not wait for other ranks.
 class receives {
 public:
     receives(MPI_Comm comm, int session, std::vector<lane_stats>& into, std::size_t n_lanes)
@@ -58,7 +58,7 @@ public:
         }
     }
 
-    /// @return whether the message of this rank has come, by one MPI_Test; true at most once
+    /// @return whether this rank's message has arrived, by one MPI_Test; true at most once
     [[nodiscard]] bool has_come(std::size_t rank) {
         int has_ended = 0;
         return requests_[rank] != MPI_REQUEST_NULL &&
@@ -77,7 +77,7 @@ MPI_Comm collective_own_comm(own_comm purpose) noexcept {
     if (made != MPI_COMM_NULL) return made;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    // Not a duplicate: MPI would call the program's copy functions of its attributes.
+    // Not MPI_Comm_dup: MPI would call the copy functions of the program's attributes.
     if (MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &made) != MPI_SUCCESS) return MPI_COMM_NULL;
     MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
     return made;

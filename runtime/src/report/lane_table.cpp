@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// If a key is missing or has another type, the file is refused with the parser's own text, which
-// names the key or the place. commtask-info writes these files, so errors are rare and need no
-// sentences of their own.
+// If a key is missing or has another type, the file is refused with the parser's own error text,
+// which names the key or the position. commtask-info writes these files, so errors are rare and
+// need no messages of their own.
 #include "report/lane_table.hpp"
 
 #include <nlohmann/json.hpp>
@@ -89,7 +89,7 @@ lane_table_file lane_table_of(const std::string& text) {
 
 lane_table_file read_lane_table(const std::string& file) {
     lane_table_file none;
-    // A read from a device may never end.
+    // A read from a device might never end.
     std::error_code unknown;
     const auto kind = std::filesystem::status(file, unknown);
     if (std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Saturation tables as JSON files: commtask-info --calibrate writes them, people read them, and
-// scripts plot them. The library needs the headers of a JSON parser when it is built, and nothing
-// when it runs.
+// scripts plot them. The library needs the headers of a JSON parser to be built, and no JSON
+// library to run.
 #pragma once
 
 #include "core/lane_policy.hpp"
@@ -13,11 +13,11 @@
 namespace commtask::detail {
 
 struct lane_table_file {
-    lane_tables tables; ///< If the file has no table for puts, the table for messages serves.
+    lane_tables tables; ///< If the file has no table for puts, the table for messages is used.
     /// The MPI of the measurement, as mpi_name::text() writes it; empty if not in the file.
     std::string mpi;
-    std::string why_not;  ///< Not empty: why the table cannot be used.
-    std::int64_t sum = 0; ///< A checksum of the file: ranks with the same sum have the same table.
+    std::string why_not;  ///< If not empty: why the table cannot be used.
+    std::int64_t sum = 0; ///< A checksum of the file: ranks with equal sums have the same table.
 };
 
 /// Reads a file. @throws std::bad_alloc

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A step gives at most one time: the queue delay when the lane accepts a task, the time in flight
-// when the task ends. All steps of one progress call have the same time. A task may be posted after
-// that progress call began: its delay is 0.
+// when the task ends. All steps of one progress call use the same time. A task that was posted
+// after that progress call began has a delay of 0.
 #include "report/statistics.hpp"
 
 #include "core/operation_traits.hpp"
@@ -22,7 +22,7 @@ void statistics::moved(const task& which, const life_step& step) noexcept {
     if (step.to != phase::ended) return;
     counters_.in_flight.add(took_ns);
     if (step.end != task_state::completed) return;
-    // A message that an mprobe finds is counted by its receive.
+    // The receive of a matched message counts the message, not the mprobe.
     const std::int64_t received = is_probe(operation_of(which.op.kind)) ? 0 : which.result.bytes;
     counters_.bytes[kind] += static_cast<std::uint64_t>(which.run.sent_bytes + std::max<std::int64_t>(received, 0));
 }

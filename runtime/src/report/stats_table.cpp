@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the counters. This code runs when no task runs any more, so it need not be fast.
+// Prints the counters. This code runs after the last task, so it need not be fast.
 #include "report/stats_table.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string bytes_text(std::uint64_t bytes) {
     return unit == 0 ? print("%.0f B", amount) : print("%.1f %s", amount, units[unit]);
 }
 
-/// Microseconds with the significant digits.
+/// Microseconds, with the significant digits only.
 std::string us_text(double time_ns) {
     const double us = time_ns / 1000;
     return print(us < 10 ? "%.2f" : us < 100 ? "%.1f" : "%.0f", us);
@@ -82,15 +82,13 @@ std::string worker_line(const std::string& name, const lane_stats& stats) {
 std::span<const stats_column> stats_columns() {
     static constexpr std::array columns{
         stats_column{"tasks", "that ended, failed and canceled ones included"},
-        stats_column{"bytes",
-                     "payload sent and received; of a collective the block that its count names; 0 if each rank has a "
-                     "count, and for MPI_PROC_NULL"},
-        stats_column{"busy",
-                     "the worker's time in progress calls that moved something; without the work of waiting threads"},
+        stats_column{"bytes", "payload sent and received; for a collective the block of its count; 0 if each rank has "
+                              "a count, and for MPI_PROC_NULL"},
+        stats_column{"busy", "the worker's time in progress calls with progress; without the work of waiting threads"},
         stats_column{"post", "in the call that posts, on the posting thread"},
-        stats_column{"queue delay", "from the post until the progress thread took the task over"},
-        stats_column{"in flight", "from the call of MPI's function until its end was seen"},
-        stats_column{"unblock", "from the end until a thread that waited in commtask_wait went on"},
+        stats_column{"queue delay", "from the post until the progress thread accepted the task"},
+        stats_column{"in flight", "from the MPI call that started it until its completion was detected"},
+        stats_column{"unblock", "from the end until a thread that waited in commtask_wait continued"},
         stats_column{"worker us",
                      "processor time of the worker; how often it blocked, its timed waits with operations in flight"},
         stats_column{"rung", "waits that another rank of the node ended; waits of other ranks that this rank ended"},
@@ -107,7 +105,7 @@ std::string format_stats(std::span<const lane_stats> lanes, std::span<const int>
         return n_lanes == 1 ? rank : rank + "." + std::to_string(i % n_lanes);
     };
     std::string text = print("commtask statistics of %zu rank%s", numbers.size(), numbers.size() == 1 ? "" : "s");
-    if (!is_all) text += print(" of %d; the others gave tasks up, or have not come to their end", n_ranks);
+    if (!is_all) text += print(" of %d; the others abandoned tasks, or have not finalized yet", n_ranks);
     if (n_lanes > 1) text += print("; a line for each of their %zu lanes, as rank.lane", n_lanes);
     text += "; times in us as mean/99 % below (about)/longest\n";
     text += "  rank      tasks  failed canceled       bytes    busy                 post          queue delay"

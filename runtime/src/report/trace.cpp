@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clock is read for each step, unlike for statistics, so that a reader can tell the steps of
-// one progress call apart. Reading the clock is the larger part of a record's cost.
+// The clock is read for each step, unlike for statistics, so that a reader can distinguish the
+// steps of one progress call. Reading the clock is the larger part of a record's cost.
 #include "report/trace.hpp"
 
 #include "base/system.hpp"
@@ -79,7 +79,7 @@ void task_trace::moved(const task& which, const life_step& step) noexcept {
     const bool is_final = step.end != task_state::open;
     const operation_traits& kind = operation_of(kind_of(which.op));
     const bool has_completed = step.end == task_state::completed;
-    // A message that an mprobe finds is counted by its receive.
+    // The receive of a matched message counts the message, not the mprobe.
     const std::int64_t received = is_probe(kind) ? 0 : std::max<std::int64_t>(which.result.bytes, 0);
     std::int64_t bytes = step.to == phase::in_flight || has_completed ? which.run.sent_bytes : 0;
     if (has_completed) bytes += received;
@@ -94,7 +94,7 @@ void task_trace::moved(const task& which, const life_step& step) noexcept {
         {step.at_ns, which.trace_id, halves(which.result.source, which.result.tag), {0, record_type::matched}});
 }
 
-/// No thread posts a member of a plan: the run of the plan brings it.
+/// No thread posts a member of a plan: the run of the plan brings its members along.
 void task_trace::member_begins(const task& which) noexcept {
     const std::uint32_t n_predecessors = which.extras.n_predecessors;
     std::uint32_t flags = 0;
@@ -140,7 +140,7 @@ void task_trace::write_posted(std::uint64_t id, const commtask_op& op, const com
     write_others(id, op, kind, begin_ns);
 }
 
-/// The messages of a task that has several, without the one in `posted`.
+/// The messages of a task that has several, except the one in `posted`.
 void task_trace::write_others(std::uint64_t id, const commtask_op& op, const operation_traits& kind,
                               std::uint64_t begin_ns) noexcept {
     const auto also = [&](int rank, int tag, std::uint32_t count, trace::operation_flag direction) {

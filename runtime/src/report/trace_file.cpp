@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing to a page for which the disk has no space would end the program, so disk space is
-// reserved in steps before its use. Zeros are written to reserve it, since the kernel then makes
-// large pages at once. After fallocate every page of 4 KiB would cause a fault of 2 us, a third of
-// the cost of a trace with small tasks. Files of an earlier run in the same folder are replaced: a
-// reader tells runs apart by their number. A file that a running process still writes is locked,
-// and stays.
+// Writing to a page for which the disk has no space would end the process, so disk space is
+// reserved in steps before its use. It is reserved by writing zeros, since the kernel then uses
+// large pages: after fallocate every page of 4 KiB would cause a fault of 2 us, a third of a
+// trace's cost with small tasks. Files of an earlier run in the same folder are replaced; a reader
+// tells runs apart by their number. A file that a running process writes is locked, and is not
+// replaced.
 #include "report/trace_file.hpp"
 
 #include "base/system.hpp"
@@ -46,8 +46,8 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
     return text;
 }
 
-/// Each machine has a clock of its own, which starts anew at each boot; a time namespace may shift
-/// the clock.
+/// Each machine has its own clock, which restarts at each boot; a time namespace may shift the
+/// clock.
 [[nodiscard]] std::uint64_t clock_domain() {
     std::string text = contents_of("/proc/sys/kernel/random/boot_id");
     if (text.empty()) return 0;
@@ -73,7 +73,7 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
 
 [[nodiscard]] std::string refusal(const trace_plan& plan, const std::string& what, int error) {
     return "COMMTASK_TRACE=" + plan.folder + " is not valid: " + what + " (" + std::generic_category().message(error) +
-           "); name a folder that this process may write to, or one that it may make";
+           "); it must be a folder that this process can write to or create";
 }
 
 /// A lock ends with its process, and a child process does not inherit it. On a file system without
@@ -87,9 +87,9 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
     return !is_writable && ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// Opens the file for this process. Only a process that has locked the file with this name removes
-/// the name. Of several processes at one moment, none therefore loses a file that it has begun. A
-/// file that is not writable is replaced if its folder is writable.
+/// Opens the file for this process. Only a process that has locked the file of this name unlinks
+/// it, so concurrent processes never lose a file that one of them has begun. A file that is not
+/// writable is replaced if its folder is writable.
 /// @return an empty file, locked by this process; below 0: errno has the reason, EBUSY if a running
 /// process writes the file
 [[nodiscard]] int take_over(const std::string& path) noexcept {
@@ -99,7 +99,7 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
         if (!is_writable) {
             const int code = errno;
             if (code == EACCES) descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-            errno = code; // the second open fails with another code if there is no file
+            errno = code; // if there is no file, the second open fails with another code
             if (descriptor < 0) return -1;
         }
         struct stat mine{};
@@ -108,8 +108,8 @@ void copy_text(char (&into)[Size], std::string_view text) noexcept {
         if (code == 0 && ::fstat(descriptor, &mine) == 0 && ::stat(path.c_str(), &named) == 0 &&
             mine.st_ino == named.st_ino && mine.st_dev == named.st_dev) {
             if (is_writable && mine.st_size == 0) return descriptor;
-            // A process that reads the old file goes on reading it. The folder, or the folder's
-            // sticky bit, may forbid the removal.
+            // A process that reads the old file can continue. The folder, or the folder's sticky
+            // bit, may forbid the removal.
             if (::unlink(path.c_str()) != 0 && errno != ENOENT) code = errno;
         }
         ::close(descriptor);
@@ -129,7 +129,7 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
     std::error_code error;
     std::filesystem::create_directories(plan.folder, error);
     if (error) {
-        why = refusal(plan, "the folder cannot be made", error.value());
+        why = refusal(plan, "the folder cannot be created", error.value());
         return nullptr;
     }
     std::string path = name_of(plan);
@@ -137,7 +137,7 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
     if (descriptor < 0) {
         const int code = errno;
         const char* const what =
-            code == EBUSY ? " is the trace of a process that still runs, as of this one's parent or of another job"
+            code == EBUSY ? " is the trace of a running process, for example of this one's parent or of another job"
                           : " cannot be written";
         why = refusal(plan, path + what, code);
         return nullptr;
@@ -150,7 +150,7 @@ trace_file* trace_file::open(const trace_plan& plan, std::string& why) {
     }
     if (memory == MAP_FAILED) {
         why = refusal(plan, path + " cannot become " + std::to_string(plan.most_mib) + " MiB long", errno);
-        // before the lock is released: the file could be another process's after that
+        // Before the lock is released: afterwards another process may own the file.
         ::unlink(path.c_str());
         ::close(descriptor);
         return nullptr;
@@ -190,14 +190,15 @@ void trace_file::introduce(const trace_plan& plan) {
     mine.n_lanes = plan.n_lanes;
     mine.worker_is_reserved = plan.worker_is_reserved ? 1 : 0;
     mine.worker_cpu = plan.worker_cpu;
-    std::memcpy(mine.magic, trace::magic, sizeof mine.magic); // from here on the file is a trace
+    // from here on the file is a valid trace
+    std::memcpy(mine.magic, trace::magic, sizeof mine.magic);
 }
 
 bool trace_file::reserve(std::size_t first_chunk, std::size_t count) noexcept {
     static const trace::chunk nothing{};
     constexpr std::size_t most_at_once = 64;
     const std::size_t end = std::min(first_chunk + count, n_chunks_);
-    const std::lock_guard guard{descriptor_lock_}; // taken once in many chunks
+    const std::lock_guard guard{descriptor_lock_}; // locked once per many chunks
     if (descriptor_ < 0) return false;
     while (first_chunk < end) {
         std::array<iovec, most_at_once> parts;
@@ -211,7 +212,7 @@ bool trace_file::reserve(std::size_t first_chunk, std::size_t count) noexcept {
             is_disk_full_.store(true, std::memory_order_relaxed);
             return false;
         }
-        first_chunk += n_whole; // a chunk that was written in part is written again
+        first_chunk += n_whole; // a partly written chunk is written again
     }
     return true;
 }
@@ -228,7 +229,7 @@ void trace_file::close(trace::file_state state) noexcept {
 
 void trace_file::remove(bool will_be_closed) noexcept {
     const std::lock_guard guard{descriptor_lock_};
-    // before the lock is released: the file could be another process's after that
+    // Before the lock is released: afterwards another process may own the file.
     ::unlink(path_.c_str());
     if (!will_be_closed) ::close(std::exchange(descriptor_, -1));
 }

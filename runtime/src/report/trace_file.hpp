@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file of a rank's trace, which is mapped as the memory that the rank's threads write to: a
-// process that crashes, is killed or calls _exit leaves the records that it has written. The file
-// has its maximum length from the start, but takes disk space only as it is used.
+// The trace file of a rank. The rank's threads write to it as mapped memory, so a process that
+// crashes, is killed or calls _exit keeps the records that it has written. The file has its maximum
+// length from the start, but uses disk space only as it is written.
 #pragma once
 
 #include "core/tracer.hpp"
@@ -33,20 +33,21 @@ struct trace_plan {
 
 class trace_file final : private trace_room {
 public:
-    /// Makes the folder and the file. The result is never destroyed, and neither is its tracer.
-    /// @param why  a sentence, if the result is null
+    /// Creates the folder and the file. The result is never destroyed, and neither is its tracer.
+    /// @param why  an error message, if the result is null
     [[nodiscard]] static trace_file* open(const trace_plan& plan, std::string& why);
 
     [[nodiscard]] tracer& records() noexcept { return *tracer_; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-    /// From here on no thread takes a new chunk; a thread that has one may go on writing to it.
+    /// From here on no thread takes a new chunk; a thread that has one may continue to write to it.
     void close(trace::file_state state) noexcept;
-    /// Called if the library does not start: there is nothing to read. Comes before close(), if
-    /// that is called.
+    /// Called if the library does not start, so that the file has no contents. Must precede
+    /// close(), if that is called.
     void remove(bool will_be_closed) noexcept;
 
-    /// After close(): the number of records that found no space, and whether the disk was full.
+    /// Precondition: close(). The number of records for which there was no space, and whether the
+    /// disk was full.
     [[nodiscard]] std::uint64_t n_lost() const noexcept { return header().n_dropped; }
     [[nodiscard]] bool is_disk_full() const noexcept { return is_disk_full_.load(std::memory_order_relaxed); }
 
@@ -60,12 +61,13 @@ private:
         return *reinterpret_cast<trace::file_header*>(chunks_);
     }
 
-    static trace_file* latest_; ///< Links all files of the process: none is destroyed.
+    static trace_file* latest_; ///< Links all files of the process, since none is destroyed.
 
     trace_file* const before_;
     const std::string path_;
-    std::mutex descriptor_lock_; ///< A thread that reserves chunks may run beside close().
-    int descriptor_;             ///< -1: closed.
+    /// A thread that reserves chunks may run concurrently with close().
+    std::mutex descriptor_lock_;
+    int descriptor_; ///< -1: closed.
     trace::chunk* const chunks_;
     const std::size_t n_chunks_;
     std::unique_ptr<tracer> tracer_;

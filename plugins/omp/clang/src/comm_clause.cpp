@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Grammar: comm( [ordered,|unordered,] operation: arguments ) and comm( status: pointer ). In C++
-// the number of arguments can be ambiguous: a comma between '<' and '>' may belong to a template.
-// So if there is a '<' among the arguments, additional commas are accepted here, and the compiler
-// counts.
+// the number of arguments can be ambiguous, since a comma between '<' and '>' may belong to a
+// template. If there is a '<' among the arguments, additional commas are accepted here, and the
+// compiler counts.
 #include "comm_clause.hpp"
 
 #include "llvm/ADT/Twine.h"
@@ -21,7 +21,8 @@ constexpr const char* general_form = "comm(operation: arguments)";
 /// smaller.
 struct argument_list {
     llvm::SmallVector<token_range, 12> each;
-    llvm::SmallVector<clang::SourceLocation, 12> ends; ///< Of the comma or bracket after each.
+    /// Location of the comma or bracket after each argument.
+    llvm::SmallVector<clang::SourceLocation, 12> ends;
     bool may_be_fewer = false;
 };
 
@@ -57,8 +58,8 @@ const Token* find_semicolon(const directive& line, token_range range) {
     return nullptr;
 }
 
-complaint unwanted_semicolon(const Token& where, const std::string& form) {
-    return {where.getLocation(), "a ';' cannot stand in a comm clause; expected " + form, {}, {}};
+finding unwanted_semicolon(const Token& where, const std::string& form) {
+    return {where.getLocation(), "a ';' is not allowed in a comm clause; expected " + form, {}, {}};
 }
 
 std::string plural(std::size_t n, llvm::StringRef what) {
@@ -77,16 +78,16 @@ objection check_arguments(const directive& line, const communication& found, boo
         if (given.each[i].begin != given.each[i].end) continue;
         std::string which = "argument " + std::to_string(i + 1);
         if (i < needed) which += " (" + found.function->getParamDecl(static_cast<unsigned>(i))->getName().str() + ")";
-        return complaint{given.ends[i], which + " of '" + name.str() + "' is missing" + form, {}, {}};
+        return finding{given.ends[i], which + " of '" + name.str() + "' is missing" + form, {}, {}};
     }
     const std::string counts =
         "'" + name.str() + "' takes " + plural(needed, "argument") + ", but " + std::to_string(given.each.size());
     if (given.each.size() < needed) {
-        return complaint{found.close.getLocation(), "too few arguments: " + counts + " are given" + form, {}, {}};
+        return finding{found.close.getLocation(), "too few arguments: " + counts + " are given" + form, {}, {}};
     }
     if (given.each.size() > needed && !given.may_be_fewer) {
         const Token& first_too_many = line.tokens[given.each[needed].begin];
-        return complaint{first_too_many.getLocation(), "too many arguments: " + counts + " are given" + form, {}, {}};
+        return finding{first_too_many.getLocation(), "too many arguments: " + counts + " are given" + form, {}, {}};
     }
     return std::nullopt;
 }
@@ -94,36 +95,36 @@ objection check_arguments(const directive& line, const communication& found, boo
 objection unknown_operation(const Token& word, const operations& known) {
     const llvm::StringRef name = name_of(word);
     if (name == "ordered" || name == "unordered") {
-        return complaint{
+        return finding{
             word.getLocation(),
             ("'" + name + "' is a modifier, not an operation; expected comm(" + name + ", operation: arguments)").str(),
             {},
             {}};
     }
-    complaint wrong{word.getLocation(), "unknown operation '" + name.str() + "' in the comm clause", {}, {}};
+    finding wrong{word.getLocation(), "unknown operation '" + name.str() + "' in the comm clause", {}, {}};
     const std::string meant = known.nearest(name);
     if (meant.empty()) {
-        wrong.sentence += "; expected " + std::string(general_form);
+        wrong.message += "; expected " + std::string(general_form);
         wrong.notes.push_back({word.getLocation(), "the operations are " + known.list()});
     } else {
-        wrong.sentence += "; did you mean '" + meant + "'? Expected " + expected_form(meant, *known.find(meant));
+        wrong.message += "; did you mean '" + meant + "'? Expected " + expected_form(meant, *known.find(meant));
         wrong.replacement = meant;
     }
     return wrong;
 }
 
-/// Reads one comm clause; `has_operation` returns whether it has an operation.
+/// Reads one comm clause. `has_operation` receives whether it has an operation.
 objection read_one(const directive& line, const clause& from, const operations& known, bool is_cplusplus,
                    communication& result, bool& has_operation) {
     const Token& word = line.tokens[from.all.begin];
     if (!from.has_brackets) {
-        return complaint{word.getLocation(), "missing '(' after 'comm'; expected " + std::string(general_form), {}, {}};
+        return finding{word.getLocation(), "missing '(' after 'comm'; expected " + std::string(general_form), {}, {}};
     }
     const Token& open = line.tokens[from.all.begin + 1];
     unsigned i = from.arguments.begin;
     const unsigned end = from.arguments.end;
     if (i == end) {
-        return complaint{open.getLocation(), "the comm clause is empty; expected " + std::string(general_form), {}, {}};
+        return finding{open.getLocation(), "the comm clause is empty; expected " + std::string(general_form), {}, {}};
     }
     using order = communication::order;
     order place = order::usual;
@@ -131,34 +132,32 @@ objection read_one(const directive& line, const clause& from, const operations& 
         const llvm::StringRef modifier = name_of(line.tokens[i]);
         if (modifier != "ordered" && modifier != "unordered") break;
         if (place != order::usual) {
-            return complaint{line.tokens[i].getLocation(),
-                             "one modifier is enough: ordered or unordered, not both and not twice",
-                             {},
-                             {}};
+            return finding{
+                line.tokens[i].getLocation(), "at most one modifier is allowed: ordered or unordered", {}, {}};
         }
         place = modifier == "ordered" ? order::ordered : order::unordered;
         i += 2;
     }
     const Token& name = line.tokens[i];
     if (i == end || name_of(name).empty()) {
-        return complaint{
+        return finding{
             name.getLocation(), "expected the name of an operation; the form is " + std::string(general_form), {}, {}};
     }
     if (i + 1 == end || line.tokens[i + 1].isNot(tok::colon)) {
         const bool is_known = known.find(name_of(name)) != nullptr;
-        return complaint{line.tokens[i + 1].getLocation(),
-                         "missing ':' after '" + name_of(name).str() + "' in the comm clause; expected " +
-                             (is_known ? expected_form(name_of(name), *known.find(name_of(name))) : general_form),
-                         {},
-                         {}};
+        return finding{line.tokens[i + 1].getLocation(),
+                       "missing ':' after '" + name_of(name).str() + "' in the comm clause; expected " +
+                           (is_known ? expected_form(name_of(name), *known.find(name_of(name))) : general_form),
+                       {},
+                       {}};
     }
     const token_range arguments = {i + 2, end};
     if (name_of(name) == "status") {
         if (place != order::usual) {
-            return complaint{name.getLocation(), "comm(status: ...) takes no modifier", {}, {}};
+            return finding{name.getLocation(), "comm(status: ...) takes no modifier", {}, {}};
         }
         if (arguments.begin == arguments.end) {
-            return complaint{
+            return finding{
                 line.tokens[end].getLocation(), std::string("the status is missing; expected ") + status_form, {}, {}};
         }
         if (const Token* const semicolon = find_semicolon(line, arguments)) {
@@ -166,10 +165,10 @@ objection read_one(const directive& line, const clause& from, const operations& 
         }
         const argument_list given = split(line, arguments, is_cplusplus);
         if (given.each.size() > 1 && !given.may_be_fewer) {
-            return complaint{line.tokens[given.each[1].begin].getLocation(),
-                             std::string("only one status can be given; expected ") + status_form,
-                             {},
-                             {}};
+            return finding{line.tokens[given.each[1].begin].getLocation(),
+                           std::string("only one status can be given; expected ") + status_form,
+                           {},
+                           {}};
         }
         result.status = arguments;
         has_operation = false;
@@ -200,20 +199,20 @@ objection read_comm_clauses(const directive& line, llvm::ArrayRef<clause> clause
         if (objection wrong = read_one(line, each, known, is_cplusplus, result, has_operation)) return wrong;
         const Token*& seen = has_operation ? operation : status;
         if (seen != nullptr) {
-            return complaint{word.getLocation(),
-                             has_operation ? "a task has one operation, so a directive has one comm clause (beside "
-                                             "comm(status: ...)); write a second directive"
-                                           : "the status is given twice",
-                             {},
-                             {{seen->getLocation(), "the first one is here"}}};
+            return finding{word.getLocation(),
+                           has_operation ? "a task has one operation, so a directive has one comm clause (in addition "
+                                           "to comm(status: ...)); write a second directive"
+                                         : "the status is given twice",
+                           {},
+                           {{seen->getLocation(), "the first one is here"}}};
         }
         seen = &word;
     }
     if (operation == nullptr) {
-        return complaint{first->getLocation(),
-                         "comm(status: ...) needs an operation beside it: " + std::string(general_form),
-                         {},
-                         {}};
+        return finding{first->getLocation(),
+                       "comm(status: ...) needs an operation in addition: " + std::string(general_form),
+                       {},
+                       {}};
     }
     return std::nullopt;
 }

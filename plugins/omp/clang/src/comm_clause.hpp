@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contents of comm(...): modifiers, operation, arguments; or comm(status: pointer). The text is
-// checked as far as its tokens permit; clang checks the types, since it sees the arguments at the
-// user's location.
+// The contents of comm(...): modifiers, operation, arguments; or comm(status: pointer). Only the
+// tokens are checked here. clang checks the types, since it sees the arguments at the user's
+// location.
 #pragma once
 
-#include "complaint.hpp"
 #include "directive.hpp"
+#include "finding.hpp"
 #include "operations.hpp"
 
 namespace commtask::clause {
@@ -16,7 +16,7 @@ struct communication {
     clang::Token operation;                        ///< The word in the user's text.
     const clang::FunctionDecl* function = nullptr; ///< The function that makes the operation.
     token_range arguments;                         ///< Of the operation, with their commas.
-    clang::Token close;                            ///< The ')' after them.
+    clang::Token close;                            ///< The ')' after the arguments.
     enum class order { usual, ordered, unordered } place = order::usual;
     token_range status; ///< The pointer; empty if there is none.
 };
@@ -25,7 +25,7 @@ struct communication {
 constexpr const char* status_form = "comm(status: pointer to a commtask_status)";
 
 /// Reads the comm clauses among the clauses of a directive.
-/// @param result  written if nothing is wrong
+/// @param result  written if there is no error
 /// @return the error of the first wrong clause.
 objection read_comm_clauses(const directive& line, llvm::ArrayRef<clause> clauses, const operations& known,
                             bool is_cplusplus, communication& result);

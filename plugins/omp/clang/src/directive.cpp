@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a line and divides it into clauses. The code follows clang's own handler
-// (PragmaOpenMPHandler in its Parser) step by step, since a line without a comm clause must reach
-// the parser as if this plugin did not exist.
+// Reads a line and divides it into clauses. A line without a comm clause must reach the parser as
+// if this plugin did not exist. The code therefore does the same steps as clang's own handler
+// (PragmaOpenMPHandler in its Parser).
 #include "directive.hpp"
 
 #include "clang/Basic/DiagnosticParse.h"
@@ -18,7 +18,7 @@ namespace tok = clang::tok;
 
 namespace {
 
-/// Prevents the expansion of the macro `comm` while it lives.
+/// While an object exists, the macro `comm` is not expanded.
 class comm_guard {
 public:
     comm_guard(clang::Preprocessor& preprocessor, bool is_wanted) {
@@ -56,9 +56,9 @@ bool fit(const Token& open, const Token& close) {
     }
 }
 
-/// Walks from the bracket at `open` to its partner, or to the first bracket that does not match:
-/// then `wrong` is set.
-/// @return the index where the walk ended; `end` without an end.
+/// Finds the partner of the bracket at `open`, or the first bracket that does not match, which is
+/// stored in `wrong`.
+/// @return its index; `end` if there is neither.
 unsigned walk_brackets(llvm::ArrayRef<Token> tokens, unsigned open, unsigned end, std::optional<wrong_bracket>& wrong) {
     llvm::SmallVector<unsigned, 8> is_open;
     for (unsigned i = open; i < end; ++i) {
@@ -75,7 +75,7 @@ unsigned walk_brackets(llvm::ArrayRef<Token> tokens, unsigned open, unsigned end
     return end;
 }
 
-/// Lexes tokens again; macros among them are expanded if they may be.
+/// Lexes tokens again; `comm` among them is expanded if that is permitted.
 void read_again(clang::Preprocessor& preprocessor, llvm::ArrayRef<Token> tokens) {
     auto again = std::make_unique<Token[]>(tokens.size());
     std::copy(tokens.begin(), tokens.end(), again.get());
@@ -83,8 +83,8 @@ void read_again(clang::Preprocessor& preprocessor, llvm::ArrayRef<Token> tokens)
                                   /*DisableMacroExpansion=*/false, /*IsReinject=*/false);
 }
 
-/// The expansion of a macro was prevented without need: lexes the macro, and the tokens after it,
-/// again with expansion.
+/// The expansion of a macro was prevented without need: lexes the macro and the tokens after it
+/// again, with expansion.
 void expand_after_all(clang::Preprocessor& preprocessor, Token macro, llvm::ArrayRef<Token> behind, Token& next) {
     macro.clearFlag(Token::DisableExpand);
     llvm::SmallVector<Token, 16> again{macro};
@@ -100,7 +100,7 @@ bool begin_like_clause(llvm::ArrayRef<Token> tokens) {
     return i + 1 < tokens.size() && !name_of(tokens[i]).empty() && tokens[i + 1].is(tok::colon);
 }
 
-/// `comm(`, and comm is a macro with parameters: either a clause that the macro would hide, or a
+/// `comm(` where comm is a macro with parameters: either a clause that the macro would hide, or a
 /// call of the macro.
 /// @param open  the '('; on return the next token
 /// @return whether it is a clause.
@@ -167,7 +167,7 @@ directive read_directive(clang::Preprocessor& preprocessor, clang::SourceLocatio
     token.setKind(tok::annot_pragma_openmp_end);
     token.setLocation(end);
     line.tokens.push_back(token);
-    // The parser's lexer expands a macro whose expansion was prevented if it is no clause.
+    // If an unexpanded macro turns out to be no clause, the parser's lexer expands it.
     for (unsigned i = 1; i + 1 < line.tokens.size(); ++i) {
         Token& inside = line.tokens[i];
         if (name_of(inside) != "comm" || !inside.isExpandDisabled()) continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One `#pragma omp` line as the user wrote it: its tokens after macro expansion, divided into
-// clauses. This code interprets brackets only; other files interpret the clauses. Every token keeps
-// the user's location, so that a later error is shown at that location.
+// clauses. Only brackets are interpreted here; other files interpret the clauses. Every token keeps
+// the user's location, so that errors are shown there.
 #pragma once
 
 #include "clang/Basic/SourceLocation.h"
@@ -26,18 +26,18 @@ struct token_range {
 
 /// `name` or `name(arguments)` at the outermost level.
 struct clause {
-    token_range all;       ///< With name and brackets, without a comma after it.
+    token_range all;       ///< With name and brackets, without a following comma.
     token_range arguments; ///< Inside the brackets; empty if there are none.
     bool has_brackets;     ///< Whether a '(' follows the name.
     bool is_closed;        ///< Whether its ')' exists, and all brackets inside match.
 };
 
-/// One line. tokens[0] is clang's annotation of the beginning, and the last token is the annotation
-/// of the end.
+/// One line. tokens[0] is clang's annotation of the beginning; the last token is the annotation of
+/// the end.
 struct directive {
     token_list tokens;
-    clang::SourceLocation hiding_macro; ///< A function-like macro called comm, if the clause has the form
-                                        ///< of its call.
+    /// A function-like macro named comm, if the clause looks like a call of it.
+    clang::SourceLocation hiding_macro;
 
     llvm::ArrayRef<clang::Token> in(token_range range) const {
         return llvm::ArrayRef<clang::Token>(tokens).slice(range.begin, range.end - range.begin);

@@ -2,8 +2,8 @@
 //
 // To find a ';' after a line, the text of the file is inspected instead of the next token: lexing
 // the next token could read the next directive, and thousands of consecutive directives would nest
-// as deep. After a _Pragma, often inside a macro, there may be no text, so the next token is lexed
-// and put back; the nesting depth is limited.
+// as deeply. After a _Pragma, often inside a macro, there may be no text, so the next token is
+// lexed and put back; the nesting depth is limited.
 #include "follower.hpp"
 
 #include "clang/Lex/Lexer.h"
@@ -20,9 +20,9 @@ namespace tok = clang::tok;
 
 namespace {
 
-/// The preprocessor has one watcher of tokens and no function that returns it. Under
-/// -fcoverage-mapping the watcher is the compiler's own, which must continue to watch. The member
-/// is private; only an explicit instantiation may name it.
+/// clang's preprocessor has one token watcher and no accessor for it. Under -fcoverage-mapping the
+/// watcher is the compiler's own, which must continue to watch. The member is private, and only an
+/// explicit instantiation may name it.
 using token_watcher = llvm::unique_function<void(const Token&)>;
 token_watcher& watcher_of(clang::Preprocessor& preprocessor);
 
@@ -55,11 +55,11 @@ bool is_semicolon_behind(const clang::Preprocessor& preprocessor, clang::SourceL
     return token.is(tok::semi);
 }
 
-/// How many directives look at the token after them, each nested in another.
+/// The nesting depth of directives that inspect the token after them.
 thread_local int n_looking = 0;
 constexpr int most_looking = 100;
 
-Token look_behind(clang::Preprocessor& preprocessor) {
+Token peek_token(clang::Preprocessor& preprocessor) {
     Token next;
     ++n_looking;
     preprocessor.Lex(next);
@@ -75,8 +75,8 @@ bool is_standalone(llvm::StringRef directive) {
     return std::find(std::begin(names), std::end(names), directive) != std::end(names);
 }
 
-/// Whether a token cannot begin the body of a task: it ends a statement around the directive,
-/// jumps, or belongs to another directive.
+/// Whether a token cannot begin the body of a task: it ends an enclosing statement, jumps, or
+/// belongs to another directive.
 bool cannot_begin_body(const Token& token) {
     return token.isAnnotation() ||
            token.isOneOf(tok::semi, tok::r_brace, tok::eof, tok::kw_else, tok::kw_case, tok::kw_default, tok::kw_break,
@@ -87,7 +87,7 @@ bool cannot_begin_body(const Token& token) {
 
 bool take_semicolon(clang::Preprocessor& preprocessor, const directive& line, bool is_operator) {
     if (is_operator ? n_looking >= most_looking : !is_semicolon_behind(preprocessor, line.end())) return false;
-    const Token next = look_behind(preprocessor);
+    const Token next = peek_token(preprocessor);
     if (next.is(tok::semi)) return true;
     preprocessor.EnterToken(next, /*IsReinject=*/false);
     return false;
@@ -97,10 +97,10 @@ bool lacks_statement(clang::Preprocessor& preprocessor, const directive& line) {
     const llvm::StringRef second = name_of(line.tokens[2]);
     const bool is_target_data = second == "enter" || second == "exit" || second == "update";
     if (is_standalone(name_of(line.tokens[1])) || is_target_data || n_looking >= most_looking) return false;
-    const Token next = look_behind(preprocessor);
+    const Token next = peek_token(preprocessor);
     bool lacks = next.isOneOf(tok::r_brace, tok::eof, tok::kw_else);
     if (next.is(tok::annot_pragma_openmp)) {
-        const Token name = look_behind(preprocessor);
+        const Token name = peek_token(preprocessor);
         lacks = is_standalone(name_of(name));
         preprocessor.EnterToken(name, /*IsReinject=*/false);
     }
@@ -114,7 +114,7 @@ void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLoca
     n_errors_before_ = preprocessor.getDiagnostics().getClient()->getNumErrors();
     if (is_watching_) return;
     is_watching_ = true;
-    n_passed_ = preprocessor.getTokenCount();
+    n_tokens_ = preprocessor.getTokenCount();
     preprocessor.setTokenWatcher(
         [this, &preprocessor, others = std::move(watcher_of(preprocessor))](const Token& token) mutable {
             if (others) others(token);
@@ -123,10 +123,10 @@ void follower_watch::expect(clang::Preprocessor& preprocessor, clang::SourceLoca
 }
 
 void follower_watch::see(clang::Preprocessor& preprocessor, const Token& token) {
-    // Under -fcoverage-mapping the words of preprocessor directives and the arguments of macros are
-    // reported here too. They are not on their way to the parser, and are not counted.
-    if (preprocessor.getTokenCount() == n_passed_) return;
-    n_passed_ = preprocessor.getTokenCount();
+    // Under -fcoverage-mapping the tokens of preprocessor directives and the arguments of macros
+    // are reported here too. They do not go to the parser, and are not counted.
+    if (preprocessor.getTokenCount() == n_tokens_) return;
+    n_tokens_ = preprocessor.getTokenCount();
     const clang::SourceLocation directive = just_ended_;
     just_ended_ = {};
     if (directive.isValid() && !cannot_begin_body(token) &&
@@ -136,7 +136,7 @@ void follower_watch::see(clang::Preprocessor& preprocessor, const Token& token) 
         report(preprocessor.getDiagnostics(),
                {token.getLocation(),
                 std::string(what) + " cannot follow a directive with a comm clause, which has no statement of its own; "
-                                    "expected ';' behind the directive",
+                                    "expected ';' after the directive",
                 {},
                 {{directive, "the directive is here; its communication is the task's body"}}});
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tokens after a directive. A directive with a comm clause has no statement, but readers and
-// tools expect a body after a task directive. So a statement there is an error: otherwise a receive
-// with its "body" would compile into a race. A ';' ends the directive and is removed, since `if (c)
-// DIRECTIVE ; else` would not parse otherwise. A token that cannot begin a body, such as the end of
-// the block or another directive, may follow.
+// The token after a directive. A directive with a comm clause has no statement, but readers and
+// tools expect a body after a task directive. A statement there is therefore an error: otherwise a
+// receive with its "body" would compile into a race. A ';' ends the directive and is removed, since
+// `if (c) DIRECTIVE ; else` would not parse otherwise. A token that cannot begin a body, such as
+// the end of the block or another directive, may follow.
 #pragma once
 
-#include "complaint.hpp"
 #include "directive.hpp"
+#include "finding.hpp"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -23,13 +23,13 @@ bool take_semicolon(clang::Preprocessor& preprocessor, const directive& line, bo
 /// none.
 bool lacks_statement(clang::Preprocessor& preprocessor, const directive& line);
 
-/// Watches the tokens on their way to the parser for the token after each directive. There is no
-/// other way to find that token: it may come from a macro or after an #if, and a look-ahead would
-/// nest consecutive directives.
+/// Watches the tokens that go to the parser, for the token after each directive. There is no other
+/// way to find that token: it may come from a macro or after an #if, and a look-ahead would nest
+/// consecutive directives.
 class follower_watch {
 public:
-    /// The tokens of a directive are about to go to the parser, from a '{' to a '}', both at the
-    /// beginning of the directive.
+    /// Called before the tokens of a directive go to the parser: from a '{' to a '}', both with the
+    /// location of the directive's beginning.
     /// @param may_be_followed  whether a statement may follow
     void expect(clang::Preprocessor& preprocessor, clang::SourceLocation directive, bool may_be_followed);
 
@@ -38,13 +38,12 @@ private:
 
     void see(clang::Preprocessor& preprocessor, const clang::Token& token);
 
-    unsigned n_passed_ = 0;                ///< Tokens that the parser had received when the last token was
-                                           ///< seen.
+    unsigned n_tokens_ = 0;                ///< The parser's token count when the last token was seen.
     llvm::DenseSet<raw_location> begins_;  ///< The locations of directives with a comm clause.
     llvm::DenseSet<raw_location> is_open_; ///< Directives whose '}' has not been seen yet.
     clang::SourceLocation just_ended_;     ///< The directive whose '}' was the last token.
-    unsigned n_errors_before_ = 0;         ///< Errors before the last directive: one per directive is
-                                           ///< enough.
+    /// The error count before the last directive, since one error per directive is enough.
+    unsigned n_errors_before_ = 0;
     bool is_watching_ = false;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the tokens. clang dictates two properties: it reads the names of clauses from the text at
+// Writes the tokens. clang requires two properties: it reads the names of clauses from the text at
 // a token's location, so generated names need text of their own; and it drops the rest of a line
-// after a clause that it does not know, so the generated clauses come first.
+// after an unknown clause, so the generated clauses come first.
 #include "generate.hpp"
 
 #include "clang/Basic/LangOptions.h"
@@ -30,7 +30,7 @@ class token_writer {
 public:
     token_writer(clang::Preprocessor& preprocessor, const Token& here) : preprocessor_(preprocessor), here_(here) {}
 
-    /// From now on, tokens have the location of this token.
+    /// From here on, tokens have the location of this token.
     token_writer& at(const Token& here) {
         here_ = here;
         return *this;
@@ -101,9 +101,9 @@ private:
     llvm::SmallVector<Token, 96> tokens_;
 };
 
-/// The function of a call. In C++ the call uses a pointer: then the error is a wrong argument, at
-/// the argument, and not "no matching function" with a name that is not in the user's text. The
-/// call is the same, with and without optimization.
+/// The function of a call. In C++ the call uses a function pointer, so that clang reports a wrong
+/// argument at the argument. Otherwise it would report "no matching function" with a name that is
+/// not in the user's text. The generated code is the same.
 void put_callee(token_writer& to, llvm::StringRef function, bool is_cplusplus) {
     if (is_cplusplus) {
         to.put(tok::l_paren).put(tok::plus).name(function).put(tok::r_paren);
@@ -114,7 +114,7 @@ void put_callee(token_writer& to, llvm::StringRef function, bool is_cplusplus) {
 
 token_writer& put_null(token_writer& to, bool is_cplusplus) { return is_cplusplus ? to.name("nullptr") : to.number(0); }
 
-/// The values of __FILE__ and __LINE__. In preprocessed text these names are no macros any more.
+/// The values of __FILE__ and __LINE__: in preprocessed text these names are no longer macros.
 void put_place(token_writer& to, clang::Preprocessor& preprocessor, const Token& pragma) {
     const clang::SourceManager& sources = preprocessor.getSourceManager();
     const clang::PresumedLoc place = sources.getPresumedLoc(sources.getExpansionRange(pragma.getLocation()).getEnd());
@@ -189,9 +189,9 @@ void put_objects(token_writer& to, llvm::ArrayRef<Token> tokens, bool is_cpluspl
     to.copy(tokens.back());
 }
 
-/// A depend clause. Tasks of a mutexinoutset run in any order, one at a time: a task that holds the
-/// mutex could wait for its place in program order behind a task that waits for the mutex. As inout
-/// they run in the order of their creation, which is one of the permitted orders.
+/// A depend clause. Tasks of a mutexinoutset run in any order, one at a time: a task that has the
+/// mutex could wait for its turn in program order behind a task that waits for the mutex. With
+/// inout they run in the order of their creation, which is one of the permitted orders.
 void put_depend(token_writer& to, llvm::ArrayRef<Token> tokens, bool is_cplusplus) {
     if (const unsigned colon = find_colon(tokens, "mutexinoutset"); colon != 0) {
         to.copy(tokens.slice(0, colon - 1)).at(tokens[colon - 1]).clause_name("inout").copy(tokens.slice(colon));
@@ -223,8 +223,8 @@ void enter_communication(clang::Preprocessor& preprocessor, const directive& lin
     if (has_objects)
         put_null(to.name("void").put(tok::star).name(copies_name).put(tok::equal), is_cplusplus).put(tok::semi);
 
-    // If tied, a task that starts communication and a task that waits for it can block each other
-    // for ever.
+    // Untied: if they were tied, a task that starts communication and a task that waits for it
+    // could block each other for ever.
     to.at(pragma).mark(pragma).copy(line.in({1, 2}));
     if (!is_untied) to.clause_name("untied");
     to.clause_name("detach").put(tok::l_paren).name(event_name).put(tok::r_paren);

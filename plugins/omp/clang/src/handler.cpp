@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The steps for a line: read, divide into clauses, check, generate. A wrong line gets one error and
-// becomes an empty statement, so that the parser reports no further error.
+// is replaced by an empty statement, so that the parser reports no further error.
 #include "handler.hpp"
 
 #include "comm_clause.hpp"
-#include "complaint.hpp"
 #include "directive.hpp"
+#include "finding.hpp"
 #include "generate.hpp"
 #include "rules.hpp"
 
@@ -31,8 +31,8 @@ public:
         const clang::SourceManager& sources = preprocessor.getSourceManager();
         begin_ = sources.getExpansionLoc(line.begin());
         end_ = sources.getExpansionRange(line.end()).getEnd();
-        // In a macro all directives share one expansion location, and changes must be in the order
-        // of the text.
+        // In a macro all directives share one expansion location, and clang requires the changes in
+        // the order of the text.
         is_open_ = begin_.isValid() && line.begin().isFileID() && line.end().isFileID();
         if (!is_open_) return;
         diagnostics_.pushMappings(begin_);
@@ -113,10 +113,10 @@ void omp_handler::handle_task(clang::Preprocessor& preprocessor, const directive
         has_refused_unit_ = wrong.has_value();
         if (!wrong) wrong = check_place(*sema_, line.begin(), where);
         if (!wrong && line.hiding_macro.isValid()) {
-            wrong = complaint{where,
-                              "the macro 'comm' takes arguments and hides the clause; give it another name",
-                              {},
-                              {{line.hiding_macro, "the macro is defined here"}}};
+            wrong = finding{where,
+                            "the macro 'comm' takes arguments and hides the clause; give it another name",
+                            {},
+                            {{line.hiding_macro, "the macro is defined here"}}};
         }
         if (!wrong) wrong = check_brackets(line, clauses);
         if (!wrong) wrong = read_comm_clauses(line, clauses, known, language.CPlusPlus, what);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The handler of `#pragma omp` that replaces clang's own for one translation unit. It receives
-// every such line, also in a program without comm clauses, whose lines it must not change.
+// every such line, also in programs without comm clauses, and must not change lines without one.
 #pragma once
 
 #include "follower.hpp"
@@ -21,7 +21,7 @@ class omp_handler final : public clang::PragmaHandler {
 public:
     omp_handler() : PragmaHandler("omp") {}
 
-    /// Sema is made after the handler and destroyed before it; null otherwise.
+    /// Sema is created after the handler and destroyed before it; null otherwise.
     void set_sema(clang::Sema* sema) { sema_ = sema; }
 
     void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer introducer,

@@ -49,23 +49,23 @@ public:
         const clang::SourceLocation where = info.getLocation();
         const auto found = where.isValid() ? clauses_.find(where.getRawEncoding()) : clauses_.end();
         if (found != clauses_.end() && level == engine::Warning && is_wrong_argument(info)) {
-            llvm::SmallString<128> sentence;
-            info.FormatDiagnostic(sentence);
+            llvm::SmallString<128> message;
+            info.FormatDiagnostic(message);
             make_room(diagnostics_, 0);
-            diagnostics_.Report(where, diagnostics_.getCustomDiagID(engine::Error, "%0")) << sentence;
+            diagnostics_.Report(where, diagnostics_.getCustomDiagID(engine::Error, "%0")) << message;
             return;
         }
         DiagnosticConsumer::HandleDiagnostic(level, info);
         inner_->HandleDiagnostic(level, info);
         if (found == clauses_.end() || level != engine::Error || forms_[found->second].was_told) return;
-        // Under default(none), the error may be about a directive around this one, in which the
-        // variable is missing; the argument is correct.
+        // Under default(none), the error may be about an enclosing directive in which the variable
+        // is missing; the argument is correct.
         if (info.getID() == clang::diag::err_omp_no_dsa_for_variable) return;
         form& expected = forms_[found->second];
         expected.was_told = true;
         make_room(diagnostics_, 0);
         diagnostics_.Report(expected.where, diagnostics_.getCustomDiagID(engine::Note, "expected %0"))
-            << expected.sentence;
+            << expected.message;
     }
     void BeginSourceFile(const clang::LangOptions& language, const clang::Preprocessor* preprocessor) override {
         inner_->BeginSourceFile(language, preprocessor);
@@ -88,13 +88,12 @@ private:
     }
     struct form {
         clang::SourceLocation where; ///< Of the operation's name.
-        std::string sentence;
+        std::string message;
         bool was_told;
     };
     engine& diagnostics_;
     clang::DiagnosticConsumer* inner_;
-    std::unique_ptr<clang::DiagnosticConsumer> owned_inner_; ///< Null if the compiler does not pass
-                                                             ///< ownership.
+    std::unique_ptr<clang::DiagnosticConsumer> owned_inner_; ///< Null if the compiler does not pass ownership.
     llvm::DenseMap<clang::SourceLocation::UIntTy, std::size_t> clauses_;
     std::vector<form> forms_;
 };
@@ -108,7 +107,7 @@ void form_hints::watch(engine& diagnostics, const directive& line, const communi
     const clang::SourceLocation where = what.operation.getLocation();
     consumer_->watch(line.in(what.arguments), where, expected_form(name_of(what.operation), *what.function));
     if (what.status.begin != what.status.end) {
-        // Before the pointer are the word and its ':'.
+        // The word and its ':' precede the pointer.
         consumer_->watch(line.in(what.status), line.tokens[what.status.begin - 2].getLocation(), status_form);
     }
 }

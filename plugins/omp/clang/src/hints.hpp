@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Notes with the expected form after clang's own errors. The compiler checks types and names at the
-// user's argument, but does not know that the argument is in a clause; a note after its error shows
+// user's argument, but does not know that the argument is in a clause; a note after the error shows
 // the form of the clause.
 #pragma once
 
@@ -19,11 +19,11 @@ inline constexpr std::array<llvm::StringLiteral, 3> wrong_argument_groups = {
 
 class hinting_consumer;
 
-/// Adds the notes. With the first clause it is inserted between the compiler and its printer of
-/// diagnostics, so a program without a clause uses the printer alone.
+/// Adds the notes. It is inserted between the compiler and its diagnostic printer at the first
+/// clause, so programs without a clause are not affected.
 class form_hints {
 public:
-    /// From now on, the first error at an argument of `what` gets a note.
+    /// From here on, the first error at an argument of `what` gets a note.
     void watch(clang::DiagnosticsEngine& diagnostics, const directive& line, const communication& what);
 
 private:

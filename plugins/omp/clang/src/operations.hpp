@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operations of comm(...), from the program's declarations: an operation is a function
-// commtask_op_<name> that the program has included, and the names of its parameters are the
-// expected form. So no list must be maintained here, and a new operation of the library is
-// available as a clause at once.
+// commtask_op_<name> that the program has included, and its parameter names are the expected form.
+// So a new operation of the library is available as a clause without a change here.
 #pragma once
 
 #include "clang/AST/Decl.h"

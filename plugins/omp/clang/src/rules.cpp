@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A clause that clang knows but that is not permitted on a task is left to clang's own error. A
-// clause that clang does not know must be refused here, since clang would ignore it with the rest
-// of the line, including the communication.
+// A clause that clang knows but does not permit on a task is left to clang's own error. A clause
+// that clang does not know must be refused here, since clang would ignore it with the rest of the
+// line, including the communication.
 #include "rules.hpp"
 
 #include "clang/Lex/Lexer.h"
@@ -20,9 +20,9 @@ bool is_clause_of_openmp(llvm::StringRef name) {
     return llvm::omp::getOpenMPClauseKind(name) != llvm::omp::Clause::OMPC_unknown;
 }
 
-/// Why a clause of OpenMP is not permitted beside comm; null if it is.
+/// Why a clause of OpenMP is not permitted together with comm; null if it is permitted.
 const char* reason_against(llvm::StringRef name) {
-    if (name == "detach") return "the communication itself completes the task, so the event is taken";
+    if (name == "detach") return "the communication itself completes the task, so the event is in use";
     if (name == "mergeable") return "a merged task has no event that the communication could complete";
     if (name == "if" || name == "final") {
         return "a task that is not deferred cannot wait for its communication, and its dependences would be lost; "
@@ -80,7 +80,7 @@ bool may_hide_brace(clang::Preprocessor& preprocessor, clang::IdentifierInfo* na
     return false;
 }
 
-/// How many braces that were opened after `from` are open at `until`; -1: not known.
+/// The number of braces opened after `from` that are open at `until`; -1: not known.
 int open_braces(clang::Preprocessor& preprocessor, clang::SourceLocation from, clang::SourceLocation until) {
     const clang::SourceManager& sources = preprocessor.getSourceManager();
     const auto start = sources.getDecomposedExpansionLoc(from);
@@ -102,7 +102,7 @@ int open_braces(clang::Preprocessor& preprocessor, clang::SourceLocation from, c
         const bool is_directive = token.is(tok::hash) && token.isAtStartOfLine();
         lexer.LexFromRawLexer(token);
         if (!is_directive) continue;
-        // A conditional directive may leave out a brace; a pragma has no braces that count.
+        // A conditional directive may skip a brace; braces in a pragma do not count.
         if (token.isNot(tok::raw_identifier) || token.getRawIdentifier() != "pragma") return -1;
         while (token.isNot(tok::eof) && !token.isAtStartOfLine()) lexer.LexFromRawLexer(token);
     }
@@ -113,16 +113,16 @@ int open_braces(clang::Preprocessor& preprocessor, clang::SourceLocation from, c
 
 objection check_unit(const clang::LangOptions& language, const operations& known, clang::SourceLocation where) {
     if (language.OpenMPSimd) {
-        return complaint{where, "the comm clause needs -fopenmp: -fopenmp-simd makes no tasks", {}, {}};
+        return finding{where, "the comm clause needs -fopenmp: -fopenmp-simd makes no tasks", {}, {}};
     }
     if (language.OpenMP < 50) {
-        return complaint{where, "the comm clause needs OpenMP 5.0: compile with -fopenmp-version=50 or newer", {}, {}};
+        return finding{where, "the comm clause needs OpenMP 5.0: compile with -fopenmp-version=50 or newer", {}, {}};
     }
     if (!known.is_header_seen()) {
-        return complaint{where, "the comm clause needs the header: #include <commtask/omp.h>", {}, {}};
+        return finding{where, "the comm clause needs the header: #include <commtask/omp.h>", {}, {}};
     }
     if (!known.is_event_known()) {
-        return complaint{where, "the comm clause needs LLVM's <omp.h>; this one has no omp_event_handle_t", {}, {}};
+        return finding{where, "the comm clause needs LLVM's <omp.h>; this one has no omp_event_handle_t", {}, {}};
     }
     return std::nullopt;
 }
@@ -135,13 +135,12 @@ objection check_place(clang::Sema& sema, clang::SourceLocation line_start, clang
     const clang::LangOptions& language = sema.getLangOpts();
     bool is_outside = around->isFileContext() && !language.DelayedTemplateParsing;
     if (const auto* const record = llvm::dyn_cast<clang::TagDecl>(around)) {
-        // The bodies of member functions are lexed before they begin, too; only the braces show
+        // The bodies of member functions are lexed before they begin too; only the braces show
         // whether the directive is inside.
         is_outside = !language.CPlusPlus || open_braces(sema.getPreprocessor(), record->getBeginLoc(), line_start) == 1;
     }
     if (!is_outside) return std::nullopt;
-    return complaint{
-        where, "a directive with a comm clause creates a task, so it must stand inside a function", {}, {}};
+    return finding{where, "a directive with a comm clause creates a task, so it must be inside a function", {}, {}};
 }
 
 objection check_brackets(const directive& line, llvm::ArrayRef<clause> clauses) {
@@ -152,15 +151,15 @@ objection check_brackets(const directive& line, llvm::ArrayRef<clause> clauses) 
         if (const auto wrong = find_wrong_bracket(line.tokens, open, end)) {
             const Token& opened = line.tokens[wrong->open];
             const std::string partner = opened.is(tok::l_paren) ? ")" : opened.is(tok::l_square) ? "]" : "}";
-            return complaint{line.tokens[wrong->close].getLocation(),
-                             "expected '" + partner + "'",
-                             {},
-                             {{opened.getLocation(),
-                               std::string("to match this '") + tok::getPunctuatorSpelling(opened.getKind()) + "'"}}};
+            return finding{line.tokens[wrong->close].getLocation(),
+                           "expected '" + partner + "'",
+                           {},
+                           {{opened.getLocation(),
+                             std::string("to match this '") + tok::getPunctuatorSpelling(opened.getKind()) + "'"}}};
         }
         const llvm::StringRef name = name_of(line.tokens[each.all.begin]);
         const std::string which = name == "comm" ? "comm clause" : "clause '" + name.str() + "'";
-        return complaint{line.tokens[open].getLocation(), "this '(' of the " + which + " is never closed", {}, {}};
+        return finding{line.tokens[open].getLocation(), "this '(' of the " + which + " is never closed", {}, {}};
     }
     return std::nullopt;
 }
@@ -171,21 +170,22 @@ objection check_neighbours(const directive& line, llvm::ArrayRef<clause> clauses
         const llvm::StringRef name = name_of(word);
         if (name == "comm") continue;
         if (const char* const reason = reason_against(name)) {
-            return complaint{word.getLocation(), ("'" + name + "' cannot stand beside comm: " + reason).str(), {}, {}};
+            return finding{
+                word.getLocation(), ("'" + name + "' is not allowed together with comm: " + reason).str(), {}, {}};
         }
         if (!is_clause_of_openmp(name)) {
-            complaint wrong{word.getLocation(), ("unknown clause '" + name + "' on '#pragma omp task'").str(), {}, {}};
+            finding wrong{word.getLocation(), ("unknown clause '" + name + "' on '#pragma omp task'").str(), {}, {}};
             wrong.replacement = nearest_clause(name);
-            if (!wrong.replacement.empty()) wrong.sentence += "; did you mean '" + wrong.replacement + "'?";
+            if (!wrong.replacement.empty()) wrong.message += "; did you mean '" + wrong.replacement + "'?";
             return wrong;
         }
     }
     if (stray != nullptr) {
-        return complaint{stray->getLocation(),
-                         stray->is(tok::semi) ? "a ';' cannot stand on the directive's line; write it on the next one"
-                                              : "expected a clause or the end of the line",
-                         {},
-                         {}};
+        return finding{stray->getLocation(),
+                       stray->is(tok::semi) ? "a ';' is not allowed on the directive's line; write it on the next line"
+                                            : "expected a clause or the end of the line",
+                       {},
+                       {}};
     }
     return std::nullopt;
 }
@@ -198,10 +198,10 @@ objection find_misspelt(const directive& line, llvm::ArrayRef<clause> clauses, c
         if (!each.has_brackets || is_clause_of_openmp(name)) continue;
         if (llvm::StringRef(name.lower()).edit_distance("comm") <= 1 ||
             begins_like_operation(line, each.arguments, known)) {
-            return complaint{word.getLocation(),
-                             ("unknown clause '" + name + "' on '#pragma omp task'; did you mean 'comm'?").str(),
-                             "comm",
-                             {}};
+            return finding{word.getLocation(),
+                           ("unknown clause '" + name + "' on '#pragma omp task'; did you mean 'comm'?").str(),
+                           "comm",
+                           {}};
         }
     }
     // A macro called comm in text that was preprocessed without the plugin leaves
@@ -212,11 +212,11 @@ objection find_misspelt(const directive& line, llvm::ArrayRef<clause> clauses, c
         const unsigned close = find_partner(line.tokens, i, end);
         const bool follows_clause_name = !name_of(line.tokens[i - 1]).empty();
         if (!follows_clause_name && begins_like_operation(line, {i + 1, close}, known)) {
-            return complaint{line.tokens[i].getLocation(),
-                             "a macro has replaced the word 'comm' in front of this; in text that is preprocessed "
-                             "apart from compiling, no macro may be called comm",
-                             {},
-                             {}};
+            return finding{line.tokens[i].getLocation(),
+                           "a macro has replaced the word 'comm' before this; in text that is preprocessed separately, "
+                           "no macro may be named comm",
+                           {},
+                           {}};
         }
         i = close;
     }
@@ -240,10 +240,10 @@ objection find_misplaced(const directive& line, token_range& clause_to_drop) {
         for (unsigned k = i + 2; k < last_colon; ++k) has_colon = has_colon || line.tokens[k].is(tok::colon);
         if (!has_colon) continue;
         clause_to_drop = {i, std::min(close + 1, end)};
-        return complaint{line.tokens[i].getLocation(),
-                         ("the comm clause belongs on '#pragma omp task', not on '#pragma omp " + name + "'").str(),
-                         {},
-                         {}};
+        return finding{line.tokens[i].getLocation(),
+                       ("the comm clause belongs on '#pragma omp task', not on '#pragma omp " + name + "'").str(),
+                       {},
+                       {}};
     }
     return std::nullopt;
 }

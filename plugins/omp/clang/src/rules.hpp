@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules for directives with a comm clause: which directives may have one, at which places, and
-// with which other clauses. Every refusal has a reason in its error message.
+// The rules for directives with a comm clause: which directives may have one, where, and together
+// with which clauses. Every refusal has a reason in its error message.
 #pragma once
 
-#include "complaint.hpp"
 #include "directive.hpp"
+#include "finding.hpp"
 #include "operations.hpp"
 
 namespace commtask::clause {
 
-/// The error of the translation unit: no OpenMP, a version of OpenMP that is too old, no header.
+/// Errors of the translation unit: no OpenMP, a version of OpenMP that is too old, no header.
 objection check_unit(const clang::LangOptions& language, const operations& known, clang::SourceLocation where);
 
-/// The error of the place: a directive outside of any function.
+/// Errors of the location: a directive outside of any function.
 objection check_place(clang::Sema& sema, clang::SourceLocation line_start, clang::SourceLocation where);
 
-/// The error of the brackets of the clauses, including comm.
+/// Errors of the brackets of the clauses, including comm.
 objection check_brackets(const directive& line, llvm::ArrayRef<clause> clauses);
 
-/// The error of the clauses beside comm, by their names.
+/// Errors of the clauses other than comm, by their names.
 objection check_neighbours(const directive& line, llvm::ArrayRef<clause> clauses, const clang::Token* stray);
 
 /// For a directive without a comm clause: whether the user meant one, but misspelled it or hid it

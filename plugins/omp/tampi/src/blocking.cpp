@@ -21,7 +21,7 @@ bool is_asked_for() noexcept {
            commtask_in_progress_call() == 0;
 }
 
-/// Lets the thread run other tasks of the team, unless the current task holds a mutex: if another
+/// Lets the thread run other tasks of the team, unless the current task has a mutex: if another
 /// task needed the same mutex, the thread would wait for itself.
 void let_others_run() noexcept {
     static commtask::omp::kmp_ident here{0, 2, 0, 0, ";commtask;tampi;0;0;;"};

@@ -62,8 +62,8 @@ void init_thread(const char* name, MPI_Fint required, MPI_Fint* provided, MPI_Fi
     commtask::tampi::begin(known, provided);
     if (required >= MPI_TASK_MULTIPLE) {
         commtask_say(
-            "MPI_TASK_MULTIPLE was asked for from Fortran, where blocking functions of MPI stop their thread: no "
-            "more than MPI_THREAD_MULTIPLE is given; use TAMPI_Iwait, or the TAMPI_I... subroutines, in tasks");
+            "MPI_TASK_MULTIPLE was requested from Fortran, where blocking MPI functions block their thread: "
+            "MPI_THREAD_MULTIPLE is provided instead; use TAMPI_Iwait, or the TAMPI_I... subroutines, in tasks");
     }
 }
 

@@ -20,7 +20,7 @@ void begin(int required, int* provided) noexcept {
     }
     if (!is_started) {
         // commtask_init prints on stderr why it cannot start; `provided` tells the program that it
-        // has plain MPI.
+        // uses MPI without tasks.
         if (commtask_is_initialized() == 0 && commtask_init(nullptr) != COMMTASK_OK) {
             *provided = MPI_THREAD_SINGLE;
             return;

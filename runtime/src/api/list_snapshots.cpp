@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes lists and arrays as numbers, whatever their element type. A list that the operation does
-// not have is empty, so that two operations of a kind have the same lists.
-#include "api/noted_lists.hpp"
+// Copies lists and arrays as numbers, whatever their element type. An absent list is stored as an
+// empty one, so that two operations of a kind have the same lists.
+#include "api/list_snapshots.hpp"
 
 #include "core/operation_traits.hpp"
 #include "mpi/counts.hpp"
@@ -17,11 +17,11 @@
 namespace commtask::detail {
 namespace {
 
-using lists = std::vector<noted_list>;
+using lists = std::vector<list_snapshot>;
 
 template <typename Entry>
 void add(lists& to, const char* name, const void* entries, int count) {
-    noted_list& made = to.emplace_back();
+    list_snapshot& made = to.emplace_back();
     made.name = name;
     if (entries == nullptr || count <= 0) return;
     const Entry* const first = static_cast<const Entry*>(entries);
@@ -29,7 +29,7 @@ void add(lists& to, const char* name, const void* entries, int count) {
 }
 
 void add_types(lists& to, const char* name, const MPI_Datatype* types, int count) {
-    noted_list& made = to.emplace_back();
+    list_snapshot& made = to.emplace_back();
     made.name = name;
     made.are_handles = true;
     if (types == nullptr || count <= 0) return;
@@ -69,8 +69,8 @@ void add_arrays(lists& to, const names_of_arrays& names, const commtask_op& op, 
     if (kind.has_dests) add<int>(all, "dests", op.dests, n.send = op.peer);
     if (kind.has_sources) add<int>(all, "sources", op.sources, n.recv = op.source);
     if (!kind.has_arrays()) return all;
-    const errors_come_back scope;
-    // the run will report the error
+    const errors_return scope;
+    // The run reports the error.
     if (!kind.has_dests && find_used_lengths(op, n) != MPI_SUCCESS) n = {};
     if (kind.has_send_arrays()) {
         add_arrays(all, {"send counts", "send displacements", "send datatypes"}, op, op.send, n.send);
@@ -83,7 +83,7 @@ void add_arrays(lists& to, const names_of_arrays& names, const commtask_op& op, 
 
 } // namespace
 
-void note_lists(commtask_plan_s& recorded) noexcept {
+void snapshot_lists(commtask_plan_s& recorded) noexcept {
     try {
         recorded.lists.clear();
         for (std::size_t i = 0; i < recorded.n_posted(); ++i) {

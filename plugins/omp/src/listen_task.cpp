@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The detached task of commtask_omp_listen: commtask_omp_listen_ring_ fulfils its event, so the
-// caller's compiler need not support events. The task posts no operation: the team may create it at
-// any moment, also concurrently with commtask_finalize (docs/adr/0015).
+// The detached task of commtask_omp_listen. The library fulfils its event, so the caller's compiler
+// need not support events. The task posts no operation: the team may create it at any time, also
+// concurrently with commtask_finalize (docs/adr/0015).
 #include "bridge.hpp"
 #include "check.hpp"
 #include "completion_queue.hpp"
@@ -18,13 +18,13 @@
 namespace commtask::omp {
 namespace {
 
-/// The task. The thread that completes it owns it until the event is fulfilled.
-struct listen_bell {
+/// The detached task. The thread that completes it owns it until the event is fulfilled.
+struct listen_task {
     void (*hang)(void* bell, void* argument);
     void* argument;
     std::uint32_t flags;
     omp_event_handle_t event;
-    serial_start* serial; ///< In a team of one thread, which fulfils its events itself.
+    serial_start* serial; ///< Only in a team of one thread, which fulfils its events itself.
     bool has_run;
 
     void run() noexcept {
@@ -33,7 +33,7 @@ struct listen_bell {
             hang(this, argument);
             return;
         }
-        serial = completion_queue::mine().lend_start();
+        serial = completion_queue::mine().take_start();
         if (serial == nullptr) { // then the task completes at once
             discard();
             return;
@@ -43,7 +43,7 @@ struct listen_bell {
         hang(this, argument);
         mine.settle();
     }
-    /// A discarded task completes; otherwise its taskgroup would wait for ever.
+    /// A discarded task must be completed, since its taskgroup would wait for ever otherwise.
     void end() noexcept {
         if (!has_run) {
             discard();
@@ -71,10 +71,10 @@ private:
 using namespace commtask::omp;
 
 void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* argument, const void* rung) noexcept {
-    tool::begin_to_hear(flag_of_parent() == 0);
-    check::complain_if_shut_out();
-    tracing::complain_if_shut_out();
-    kmp_task_of<listen_bell> task(kmp_is_detachable, {hang, argument, flag_of_parent(), {}, nullptr, false});
+    tool::begin_events(flag_of_parent() == 0);
+    check::warn_if_shut_out();
+    tracing::warn_if_shut_out();
+    kmp_task_of<listen_task> task(kmp_is_detachable, {hang, argument, flag_of_parent(), {}, nullptr, false});
     task.payload().event = task.event();
     outstanding::of_process().note_made();
     kmp_depend when{reinterpret_cast<std::intptr_t>(rung), 1, kmp_depend_inout};
@@ -82,4 +82,4 @@ void commtask_omp_listen_hang_(void (*hang)(void* bell, void* argument), void* a
     task.submit(1, &when, {&stands_for, {}});
 }
 
-void commtask_omp_listen_ring_(void* bell) noexcept { static_cast<listen_bell*>(bell)->ring(); }
+void commtask_omp_listen_ring_(void* bell) noexcept { static_cast<listen_task*>(bell)->ring(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The error of a wrong directive. Checks return the error instead of printing it, so that the first
-// error ends the checks and a directive has only one.
+// An error in a directive. Checks return the error instead of printing it, so that each directive
+// gets only its first error.
 #pragma once
 
 #include "clang/Basic/Diagnostic.h"
@@ -14,22 +14,22 @@
 namespace commtask::clause {
 
 /// An error: location, message, and a fix if there is one.
-struct complaint {
+struct finding {
     clang::SourceLocation where;
-    std::string sentence;
+    std::string message;
     /// If not empty: the replacement for the token at `where`.
     std::string replacement;
     struct note {
         clang::SourceLocation where;
-        std::string sentence;
+        std::string message;
     };
     std::vector<note> notes;
 };
 
 /// The first error, or none.
-using objection = std::optional<complaint>;
+using objection = std::optional<finding>;
 
 /// Prints the error as clang prints its own errors.
-void report(clang::DiagnosticsEngine& diagnostics, const complaint& wrong);
+void report(clang::DiagnosticsEngine& diagnostics, const finding& wrong);
 
 } // namespace commtask::clause

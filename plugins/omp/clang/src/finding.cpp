@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns a complaint into a clang error, with its notes and, if the right word is known, a fix that
+// Turns a finding into a clang error, with its notes and, if the right word is known, a fix that
 // editors can apply.
-#include "complaint.hpp"
+#include "finding.hpp"
 
 namespace commtask::clause {
 
-void report(clang::DiagnosticsEngine& diagnostics, const complaint& wrong) {
+void report(clang::DiagnosticsEngine& diagnostics, const finding& wrong) {
     using level = clang::DiagnosticsEngine::Level;
     {
         auto error = diagnostics.Report(wrong.where, diagnostics.getCustomDiagID(level::Error, "%0"));
-        error << wrong.sentence;
+        error << wrong.message;
         if (!wrong.replacement.empty()) {
             error << clang::FixItHint::CreateReplacement(clang::SourceRange(wrong.where), wrong.replacement);
         }
     }
-    for (const complaint::note& note : wrong.notes) {
-        diagnostics.Report(note.where, diagnostics.getCustomDiagID(level::Note, "%0")) << note.sentence;
+    for (const finding::note& note : wrong.notes) {
+        diagnostics.Report(note.where, diagnostics.getCustomDiagID(level::Note, "%0")) << note.message;
     }
 }
 
