@@ -58,7 +58,7 @@ int post_burst(buffers& place, commtask_t* tasks) {
     return worst;
 }
 
-void wait_for_burst(commtask_t* tasks) { require(commtask_wait_all(burst, tasks, -1, nullptr), "commtask_wait_all"); }
+void wait_for_burst(commtask_t* tasks) { require(commtask_wait_all(burst, tasks, nullptr), "commtask_wait_all"); }
 
 /// Gives the worker the time to finish what follows a completion and to be watching its queue again.
 void pause_2_us() {

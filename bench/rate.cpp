@@ -26,7 +26,7 @@ void post(const commtask_op& op, commtask_t* task) {
 }
 
 void wait_for_all(std::vector<commtask_t>& tasks) {
-    require(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), "commtask_wait_all");
+    require(commtask_wait_all(tasks.size(), tasks.data(), nullptr), "commtask_wait_all");
 }
 
 commtask_op recv_of(message& place, int tag) {

@@ -49,7 +49,7 @@ void send_to_self_and_wait() {
     std::array<commtask_t, 2> tasks{};
     require(commtask_post(&recv, nullptr, &tasks[0]), "commtask_post");
     require(commtask_post(&send, nullptr, &tasks[1]), "commtask_post");
-    require(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), "commtask_wait_all");
+    require(commtask_wait_all(tasks.size(), tasks.data(), nullptr), "commtask_wait_all");
 }
 
 /// The same message by the compute thread itself, with no task in flight: what MPI costs alone.

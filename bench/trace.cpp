@@ -47,7 +47,7 @@ void run_burst() {
         worst = std::min(worst, commtask_post(&op, nullptr, &tasks.at(static_cast<std::size_t>(i))));
     }
     require(worst, "commtask_post");
-    require(commtask_wait_all(burst, tasks.data(), -1, nullptr), "commtask_wait_all");
+    require(commtask_wait_all(burst, tasks.data(), nullptr), "commtask_wait_all");
 }
 
 void sample_tasks(const std::string& folder, int n_bursts, round_samples& out) {

@@ -36,7 +36,7 @@ class task_messages {
 public:
     void start(item_list::group some) { post(some, tasks_); }
     void wait() {
-        require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
+        require(commtask_wait_all(tasks_.size(), tasks_.data(), nullptr), "commtask_wait_all");
         tasks_.clear();
     }
     void after_core() {}

@@ -65,7 +65,7 @@ public:
             post(commtask_op_recv(&received_[i * n_bytes_], count(), MPI_BYTE, at_.partner(), 0, comm_), tasks_[2 * i]);
             post(commtask_op_send(&sent_[i * n_bytes_], count(), MPI_BYTE, at_.partner(), 0, comm_), tasks_[2 * i + 1]);
         }
-        require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
+        require(commtask_wait_all(tasks_.size(), tasks_.data(), nullptr), "commtask_wait_all");
     }
     void by_mpi() {
         for (std::size_t i = 0; i < n_outstanding; ++i) {

@@ -35,7 +35,7 @@ void post(const commtask_op& op, std::vector<commtask_t>& to) {
 }
 
 void wait(std::vector<commtask_t>& for_all) {
-    require(commtask_wait_all(for_all.size(), for_all.data(), -1, nullptr), "commtask_wait_all");
+    require(commtask_wait_all(for_all.size(), for_all.data(), nullptr), "commtask_wait_all");
     for_all.clear();
 }
 

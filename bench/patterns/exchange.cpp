@@ -149,7 +149,7 @@ void exchange::wait(way by) {
     case way::startall: MPI_Waitall(count(), persistent_.data(), MPI_STATUSES_IGNORE); return;
     case way::plan:
     case way::many_to_many: require(commtask_wait(&run_, nullptr), "commtask_wait"); return;
-    case way::posts: require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all"); return;
+    case way::posts: require(commtask_wait_all(tasks_.size(), tasks_.data(), nullptr), "commtask_wait_all"); return;
     case way::omp_tasks:
     case way::omp_plan: require(commtask_omp_wait_all(), "commtask_omp_wait_all");
     }

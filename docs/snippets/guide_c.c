@@ -28,7 +28,7 @@ static void pass_on(MPI_Comm comm) {
     commtask_submit(commtask_op_recv(&from_far, 1, MPI_DOUBLE, left, 1, comm), NULL, &done[1]);
     /* compute here */
     commtask_wait(&received, NULL);
-    commtask_wait_all(2, done, -1, NULL);
+    commtask_wait_all(2, done, NULL);
     /* [after] */
     expect(from_left == left && from_far == (left + size - 1) % size, "the ring is wrong");
 }

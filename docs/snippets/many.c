@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     if (rank == 0) {
         commtask_submit(commtask_op_multicast(&word, 1, MPI_INT, everyone, size, 1, MPI_COMM_WORLD), NULL, &tasks[1]);
     }
-    commtask_wait_all(2, tasks, -1, NULL);
+    commtask_wait_all(2, tasks, NULL);
     /* [multicast] */
     is_right = is_right && heard == 7;
     /* [many] */

@@ -41,7 +41,7 @@ void wait_here() {
                          commtask_op_send(&mine.out, 1, MPI_INT, 0, tag, MPI_COMM_SELF)};
     for (std::size_t i = 0; i < ops.size(); ++i) EXPECT(commtask_post(&ops[i], nullptr, &tasks[i]) == COMMTASK_OK);
     ++n_waits;
-    const int code = commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr);
+    const int code = commtask_wait_all(tasks.size(), tasks.data(), nullptr);
     EXPECT(code == COMMTASK_OK || code == COMMTASK_ERR_WORKER_THREAD);
     EXPECT(code != COMMTASK_OK || mine.in == 7);
     for (commtask_t& task : tasks) commtask_release(&task);

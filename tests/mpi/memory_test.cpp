@@ -103,7 +103,7 @@ protected:
             n_bad_ += commtask_event_release(&gates[i]) != COMMTASK_OK;
         }
         n_bad_ += commtask_wait(&join, nullptr) != COMMTASK_OK;
-        n_bad_ += commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr) != COMMTASK_OK;
+        n_bad_ += commtask_wait_all(tasks.size(), tasks.data(), nullptr) != COMMTASK_OK;
         one_run();
     }
 

@@ -24,7 +24,7 @@ protected:
             tasks.push_back(post(commtask_op_noop(comm_), held.on({gate.get()})));
         }
         EXPECT_EQ(commtask_event_signal(gate.get()), COMMTASK_OK);
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     }
     /// Takes all the tasks that there is room for; they are there again when their handles are let go.
     [[nodiscard]] std::vector<commtask_t> take_all_tasks() {
@@ -71,7 +71,7 @@ TEST_F(NoMemory, OperationsThatTheWorkerCannotNoteFailAndTheOthersGoOn) {
         const int value = static_cast<int>(i);
         run(commtask_op_send(&value, 1, MPI_INT, rank_, 0, comm_));
     }
-    EXPECT_EQ(commtask_wait_all(n_tasks, tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(n_tasks, tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     int next = 0;
     for (const int value : in) {
         if (value != -1) EXPECT_EQ(value, next++); // NOLINT(readability-misleading-indentation)
@@ -155,7 +155,7 @@ TEST_F(NoMemory, AMessageThatIsGivenBackWithoutMemoryTakesPartAgainWithTheNextOn
         refused = commtask_message_release(kept.messages[0]);
     }
     EXPECT_EQ(refused, COMMTASK_ERR_NO_MEMORY);
-    EXPECT_EQ(commtask_wait_all(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
     EXPECT_EQ(commtask_message_release(kept.messages[1]), COMMTASK_OK);
     const int number = 2;
     run(commtask_op_ssend(&number, 1, MPI_INT, rank_, tag, comm_)); // somebody receives it
@@ -210,8 +210,8 @@ TEST_F(NoMemory, AMessageThatIsDoneWithWithoutMemoryLeavesItsSlotForTheNextOne) 
             return mine.n_called == 1;
         }));
     }
-    EXPECT_EQ(commtask_wait_all(mine.taken.size(), mine.taken.data(), limit_ns, nullptr), COMMTASK_OK);
-    EXPECT_EQ(commtask_wait_all(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(mine.taken.size(), mine.taken.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
     finish(sent);
     for (int i = 0; i < 2; ++i)
         run(commtask_op_ssend(&number, 1, MPI_INT, rank_, tag, comm_)); // somebody receives both

@@ -72,7 +72,7 @@ void lanes_watchdog() {
             CHECK(commtask_submit(commtask_op_send(&sent, 1, MPI_INT, 0, 70 + lane, comms[lane]), nullptr, nullptr) ==
                   COMMTASK_OK);
         }
-        CHECK(commtask_wait_all(2, receives, -1, nullptr) == COMMTASK_OK);
+        CHECK(commtask_wait_all(2, receives, nullptr) == COMMTASK_OK);
         CHECK(received[0] == 1 && received[1] == 1);
     }
     CHECK(commtask_finalize() == COMMTASK_OK);

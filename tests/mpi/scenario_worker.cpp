@@ -140,7 +140,7 @@ void idle_with_a_receive() {
     CHECK(share < 0.3 * static_cast<double>(of_lanes.size()));
     const int sent = 3;
     for (MPI_Comm each : of_lanes) run_one(commtask_op_send(&sent, 1, MPI_INT, rank, 0, each));
-    CHECK(commtask_wait_all(receives.size(), receives.data(), -1, nullptr) == COMMTASK_OK);
+    CHECK(commtask_wait_all(receives.size(), receives.data(), nullptr) == COMMTASK_OK);
     for (const int each : received) CHECK(each == 3);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();

@@ -29,7 +29,7 @@ protected:
         const commtask_op noop = commtask_op_noop(comm);
         for (commtask_t& each : tasks) ASSERT_EQ(commtask_post(&noop, &held, &each), COMMTASK_OK);
         EXPECT_EQ(commtask_event_signal(gate), COMMTASK_OK);
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), nullptr), COMMTASK_OK);
         EXPECT_EQ(commtask_event_release(&gate), COMMTASK_OK);
     }
 };

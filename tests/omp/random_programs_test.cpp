@@ -158,7 +158,7 @@ protected:
                 });
             }
         }
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), nullptr), COMMTASK_OK);
         for (commtask_event_t& each : gates) commtask_event_release(&each);
         return used;
     }

@@ -81,7 +81,7 @@ int by_c_interface(const ring& at) {
         EXPECT_EQ(commtask_post(&receive, nullptr, &tasks[2 * k]), COMMTASK_OK);
         EXPECT_EQ(commtask_post(&send, nullptr, &tasks[2 * k + 1]), COMMTASK_OK);
     }
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), nullptr), COMMTASK_OK);
     return std::accumulate(got.begin(), got.end(), 0);
 }
 

@@ -67,7 +67,7 @@ static void many(void) {
         commtask_op_send(&mine[1], 1, MPI_DOUBLE, peer, tag, MPI_COMM_WORLD),
     };
     for (int i = 0; i < 5; ++i) check(commtask_post(&ops[i], NULL, &tasks[i]));
-    check(commtask_wait_all(5, tasks, -1, NULL));
+    check(commtask_wait_all(5, tasks, NULL));
     run(commtask_op_many_to_many_int(mine, one_each, places, MPI_DOUBLE, both, 2, theirs, one_each, places, MPI_DOUBLE,
                                      both, 2, tag, MPI_COMM_WORLD));
 }
@@ -80,7 +80,7 @@ static void hand_over(void) {
         commtask_op ops[3] = {commtask_op_recv(theirs, n, MPI_DOUBLE, peer, 100 + i, MPI_COMM_WORLD),
                               commtask_op_send(mine, n, MPI_DOUBLE, peer, 100 + i, MPI_COMM_WORLD)};
         for (int k = 0; k < 2; ++k) check(commtask_post(&ops[k], NULL, &tasks[k]));
-        check(commtask_wait_all(2, tasks, -1, NULL));
+        check(commtask_wait_all(2, tasks, NULL));
         MPI_Ibarrier(MPI_COMM_WORLD, &request);
         ops[2] = commtask_op_attach(&request, MPI_COMM_WORLD);
         ops[2].array_form = COMMTASK_OP_BARRIER; /* as commtask-run does */

@@ -140,7 +140,7 @@ public:
         const double posted_ns = now_ns();
         for (std::size_t i = 0; i < windows_.size() && i < n_lanes; ++i)
             post_in_order(commtask_op_flush(partner_, windows_[i]));
-        require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
+        require(commtask_wait_all(tasks_.size(), tasks_.data(), nullptr), "commtask_wait_all");
         tasks_.clear();
         std::array<double, 2> times{now_ns() - begin_ns, posted_ns - begin_ns};
         std::array<double, 2> slower{};

@@ -206,42 +206,59 @@ COMMTASK_API int commtask_in_progress_call(void) COMMTASK_NOEXCEPT;
 
 /** Waits for a task and gives its handle back.
  *  @param task  the handle; set to COMMTASK_NULL. COMMTASK_NULL returns at once.
- *  @param status  may be null.
- *  @return COMMTASK_OK, FAILED, CANCELED; ERR_WORKER_THREAD, ERR_ARGUMENT.
- *  @blocking Until the task has ended. If the worker has no core of its own, the waiting thread
- *            makes progress itself. */
+ *  @param status  written on return; may be null.
+ *  @return COMMTASK_OK, FAILED or CANCELED; ERR_WORKER_THREAD: called in a callback; ERR_ARGUMENT.
+ *  @blocking Until the task has ended. If the worker shares its core, the waiting thread makes
+ *            progress. */
 COMMTASK_API int commtask_wait(commtask_t* task, commtask_status* status) COMMTASK_NOEXCEPT;
 
-/** Waits for a task, up to a timeout.
- *  @param task  the handle; set to COMMTASK_NULL unless TIMEOUT.
- *  @param timeout_ns  in nanoseconds; negative: no limit; 0: polls once.
- *  @param status  may be null.
- *  @return as commtask_wait, or TIMEOUT: the task goes on and the handle stays valid.
- *  @blocking At most about timeout_ns. */
+/** Waits for a task as commtask_wait, at most for a given time.
+ *  @param task  the handle; set to COMMTASK_NULL unless the call returns TIMEOUT.
+ *  @param timeout_ns  in nanoseconds; 0 or negative: the call tests the task and does not wait.
+ *  @param status  as for commtask_wait.
+ *  @return as commtask_wait; TIMEOUT: the task has not ended, and its handle stays valid. */
 COMMTASK_API int commtask_wait_for(commtask_t* task, int64_t timeout_ns, commtask_status* status) COMMTASK_NOEXCEPT;
 
-/** Waits for one of several tasks.
+/** Waits for one of several tasks and gives its handle back.
  *  @param n_tasks  length of `tasks`.
  *  @param tasks  handles; the handle of the ended task becomes COMMTASK_NULL. COMMTASK_NULL entries
  *                are skipped.
- *  @param timeout_ns  as for commtask_wait_for.
  *  @param index  index of the ended task; n_tasks if all entries are COMMTASK_NULL.
- *  @param status  may be null.
- *  @return the code of the ended task, or TIMEOUT, ERR_WORKER_THREAD, ERR_ARGUMENT.
- *  @blocking Until one task has ended. */
-COMMTASK_API int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, size_t* index,
+ *  @param status  status of the ended task; may be null.
+ *  @return COMMTASK_OK, FAILED or CANCELED for the ended task; ERR_WORKER_THREAD, ERR_ARGUMENT.
+ *  @blocking Until one task has ended, as commtask_wait. */
+COMMTASK_API int commtask_wait_any(size_t n_tasks, commtask_t* tasks, size_t* index,
                                    commtask_status* status) COMMTASK_NOEXCEPT;
 
-/** Waits for all of several tasks.
+/** Waits for one of several tasks as commtask_wait_any, at most for a given time.
+ *  @param n_tasks  as for commtask_wait_any.
+ *  @param tasks  as for commtask_wait_any.
+ *  @param timeout_ns  as for commtask_wait_for.
+ *  @param index  as for commtask_wait_any.
+ *  @param status  as for commtask_wait_any.
+ *  @return as commtask_wait_any; TIMEOUT: no task has ended, and all handles stay valid. */
+COMMTASK_API int commtask_wait_any_for(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, size_t* index,
+                                       commtask_status* status) COMMTASK_NOEXCEPT;
+
+/** Waits for all of several tasks and gives their handles back.
  *  @param n_tasks  length of `tasks`.
- *  @param tasks  handles; handles of ended tasks become COMMTASK_NULL.
- *  @param timeout_ns  as for commtask_wait_for, for all tasks together.
+ *  @param tasks  handles; set to COMMTASK_NULL. COMMTASK_NULL entries are skipped.
  *  @param statuses  n_tasks statuses, each with its struct_size set; may be null.
- *  @return COMMTASK_OK; FAILED if at least one task failed, else CANCELED if at least one was
- *          canceled; TIMEOUT: tasks that have not ended keep their handles.
- *  @blocking Until all tasks have ended. */
-COMMTASK_API int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns,
-                                   commtask_status* statuses) COMMTASK_NOEXCEPT;
+ *  @return COMMTASK_OK; FAILED: at least one task failed; CANCELED: none failed and at least one
+ *          was canceled; ERR_WORKER_THREAD, ERR_ARGUMENT.
+ *  @blocking Until all tasks have ended, as commtask_wait. */
+COMMTASK_API int commtask_wait_all(size_t n_tasks, commtask_t* tasks, commtask_status* statuses) COMMTASK_NOEXCEPT;
+
+/** Waits for all of several tasks as commtask_wait_all, at most for a given time.
+ *  @param n_tasks  as for commtask_wait_all.
+ *  @param tasks  as for commtask_wait_all; after TIMEOUT, tasks that have not ended keep their
+ *                handles.
+ *  @param timeout_ns  as for commtask_wait_for, for all tasks together.
+ *  @param statuses  as for commtask_wait_all; the statuses of tasks that have not ended are not
+ *                   written.
+ *  @return as commtask_wait_all; TIMEOUT: at least one task has not ended. */
+COMMTASK_API int commtask_wait_all_for(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns,
+                                       commtask_status* statuses) COMMTASK_NOEXCEPT;
 
 /** Gives a handle back without waiting; the task goes on.
  *  @param task  set to COMMTASK_NULL.

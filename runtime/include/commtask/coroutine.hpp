@@ -12,6 +12,7 @@
 #include <commtask/task.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <concepts>
 #include <coroutine>
 #include <optional>
@@ -203,7 +204,8 @@ public:
 
     [[nodiscard]] bool await_ready() const noexcept { return awaited_.empty(); }
     [[nodiscard]] ending await_resume() {
-        return wait_all_ns(awaited_, 0).value_or(ending::canceled); // all have ended or were given up
+        // All tasks have ended, or commtask_finalize has given them up.
+        return wait_all_for(awaited_, std::chrono::seconds{0}).value_or(ending::canceled);
     }
 
 private:

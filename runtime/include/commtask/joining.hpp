@@ -69,7 +69,7 @@ public:
     /// Waits without canceling.
     /// @return as commtask_wait_all; COMMTASK_CANCELED also for tasks that ended earlier
     [[nodiscard]] int wait_all() noexcept {
-        const int code = commtask_wait_all(open_.size(), open_.data(), -1, nullptr);
+        const int code = commtask_wait_all(open_.size(), open_.data(), nullptr);
         std::erase(open_, COMMTASK_NULL);
         return code;
     }

@@ -64,7 +64,7 @@ public:
 
     /// Waits until the task has ended, up to a timeout. If it has ended, the handle is empty
     /// afterwards.
-    /// @param timeout  zero or negative: polls once.
+    /// @param timeout  zero or negative: tests and does not wait.
     /// @return how it ended; nothing if the timeout is over, and the handle stays valid.
     /// @throws error  if called on the worker, which must not wait.
     template <typename Rep, typename Period>
@@ -138,24 +138,12 @@ private:
     handle_list<commtask_t, 32> handles_;
 };
 
-inline std::optional<ended_task> wait_any_ns(std::span<task> tasks, std::int64_t timeout) {
-    borrowed_handles handles{tasks};
-    ended_task ended{tasks.size(), {}};
-    const int code = commtask_wait_any(handles.size(), handles.data(), timeout, &ended.index, &ended.result.native());
-    if (code == COMMTASK_TIMEOUT) return std::nullopt;
-    check_waited(code);
-    return ended;
-}
-
-inline std::optional<ending> wait_all_ns(std::span<task> tasks, std::int64_t timeout) {
-    borrowed_handles handles{tasks};
-    const int code = commtask_wait_all(handles.size(), handles.data(), timeout, nullptr);
-    switch (code) {
-    case COMMTASK_TIMEOUT: return std::nullopt;
-    case COMMTASK_FAILED: return ending::failed;
-    case COMMTASK_CANCELED: return ending::canceled;
-    default: check(code); return ending::completed;
-    }
+/// Converts the code of commtask_wait_all.
+[[nodiscard]] inline ending ending_of_all(int code) {
+    if (code == COMMTASK_FAILED) return ending::failed;
+    if (code == COMMTASK_CANCELED) return ending::canceled;
+    check(code);
+    return ending::completed;
 }
 
 } // namespace frontend
@@ -165,17 +153,28 @@ inline std::optional<ending> wait_all_ns(std::span<task> tasks, std::int64_t tim
 /// @param tasks  handles; empty ones are skipped.
 /// @return index and outcome; the index is tasks.size() if all handles were empty.
 /// @throws error  if called on the worker.
-[[nodiscard]] inline ended_task wait_any(std::span<task> tasks) { return *frontend::wait_any_ns(tasks, -1); }
+[[nodiscard]] inline ended_task wait_any(std::span<task> tasks) {
+    frontend::borrowed_handles handles{tasks};
+    ended_task ended{tasks.size(), {}};
+    frontend::check_waited(commtask_wait_any(handles.size(), handles.data(), &ended.index, &ended.result.native()));
+    return ended;
+}
 
 /// Waits until one of several tasks has ended, up to a timeout.
 /// @param tasks  handles; empty ones are skipped.
-/// @param timeout  zero or negative: polls once.
+/// @param timeout  zero or negative: tests and does not wait.
 /// @return index and outcome; nothing if the timeout is over.
 /// @throws error  if called on the worker.
 template <typename Rep, typename Period>
 [[nodiscard]] std::optional<ended_task> wait_any_for(std::span<task> tasks,
                                                      std::chrono::duration<Rep, Period> timeout) {
-    return frontend::wait_any_ns(tasks, frontend::timeout_ns(timeout));
+    frontend::borrowed_handles handles{tasks};
+    ended_task ended{tasks.size(), {}};
+    const int code = commtask_wait_any_for(handles.size(), handles.data(), frontend::timeout_ns(timeout), &ended.index,
+                                           &ended.result.native());
+    if (code == COMMTASK_TIMEOUT) return std::nullopt;
+    frontend::check_waited(code);
+    return ended;
 }
 
 /// Waits until all of several tasks have ended; their handles are empty afterwards. To learn which
@@ -184,17 +183,23 @@ template <typename Rep, typename Period>
 /// @return failed if at least one task failed, else canceled if at least one was canceled, else
 ///         completed.
 /// @throws error  if called on the worker.
-[[nodiscard]] inline ending wait_all(std::span<task> tasks) { return *frontend::wait_all_ns(tasks, -1); }
+[[nodiscard]] inline ending wait_all(std::span<task> tasks) {
+    frontend::borrowed_handles handles{tasks};
+    return frontend::ending_of_all(commtask_wait_all(handles.size(), handles.data(), nullptr));
+}
 
 /// Waits until all of several tasks have ended, up to a timeout.
 /// @param tasks  handles; empty ones are skipped.
-/// @param timeout  for all tasks together; zero or negative: polls once.
+/// @param timeout  for all tasks together; zero or negative: tests and does not wait.
 /// @return as wait_all(); nothing if the timeout is over, and tasks that have not ended keep their
 ///         handles.
 /// @throws error  if called on the worker.
 template <typename Rep, typename Period>
 [[nodiscard]] std::optional<ending> wait_all_for(std::span<task> tasks, std::chrono::duration<Rep, Period> timeout) {
-    return frontend::wait_all_ns(tasks, frontend::timeout_ns(timeout));
+    frontend::borrowed_handles handles{tasks};
+    const int code = commtask_wait_all_for(handles.size(), handles.data(), frontend::timeout_ns(timeout), nullptr);
+    if (code == COMMTASK_TIMEOUT) return std::nullopt;
+    return frontend::ending_of_all(code);
 }
 
 } // namespace commtask

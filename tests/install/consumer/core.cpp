@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     commtask_t tasks[2] = {COMMTASK_NULL, COMMTASK_NULL};
     int wrong = commtask_post(&recv, nullptr, &tasks[0]) != COMMTASK_OK;
     wrong |= commtask_post(&send, nullptr, &tasks[1]) != COMMTASK_OK;
-    wrong |= commtask_wait_all(2, tasks, -1, nullptr) != COMMTASK_OK;
+    wrong |= commtask_wait_all(2, tasks, nullptr) != COMMTASK_OK;
     wrong |= received != left;
     if (wrong) std::fprintf(stderr, "rank %d received %d: %s\n", rank, received, commtask_last_error());
 
