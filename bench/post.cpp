@@ -38,12 +38,12 @@ private:
 
 int post_recv(buffers& place, int i, commtask_t* task) {
     const commtask_op op = commtask_op_recv(place.recv(i), place.count(), MPI_BYTE, 0, i, MPI_COMM_SELF);
-    return commtask_post(&op, nullptr, task);
+    return commtask_post_operation(&op, nullptr, task);
 }
 
 int post_send(buffers& place, int i, commtask_t* task) {
     const commtask_op op = commtask_op_send(place.send(i), place.count(), MPI_BYTE, 0, i, MPI_COMM_SELF);
-    return commtask_post(&op, nullptr, task);
+    return commtask_post_operation(&op, nullptr, task);
 }
 
 /// The eight posts; the least of their results, so that nothing is checked in between.

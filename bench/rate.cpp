@@ -20,7 +20,7 @@ struct message {
 };
 
 void post(const commtask_op& op, commtask_t* task) {
-    if (const int code = commtask_post(&op, nullptr, task); code < 0) {
+    if (const int code = commtask_post_operation(&op, nullptr, task); code < 0) {
         require(code, "commtask_post");
     }
 }

@@ -175,7 +175,7 @@ void post(item_list::group messages, std::vector<commtask_t>& tasks) {
             options.n_after = 1;
         }
         commtask_t task = COMMTASK_NULL;
-        require(commtask_post(&each.through->operation, &options, &task), "commtask_post");
+        require(commtask_post_operation(&each.through->operation, &options, &task), "commtask_post");
         tasks.push_back(task);
     }
 }

@@ -135,7 +135,9 @@ std::vector<exchange::face> exchange::faces(int parity) const {
 
 exchange::plans& exchange::record(const std::vector<face>& all) {
     plans& made = plans_.emplace_back();
-    const auto post = [](const commtask_op& each) { require(commtask_post(&each, nullptr, nullptr), "commtask_post"); };
+    const auto post = [](const commtask_op& each) {
+        require(commtask_post_operation(&each, nullptr, nullptr), "commtask_post");
+    };
     const auto post_receives = [&] {
         for (const face& each : all) post(each.receive.operation);
     };

@@ -77,7 +77,7 @@ public:
 
 private:
     static void post(const commtask_op& op, commtask_t& task) {
-        require(commtask_post(&op, nullptr, &task), "commtask_post");
+        require(commtask_post_operation(&op, nullptr, &task), "commtask_post");
     }
     [[nodiscard]] MPI_Count count() const { return static_cast<MPI_Count>(n_bytes_); }
     [[nodiscard]] int int_count() const { return static_cast<int>(n_bytes_); }

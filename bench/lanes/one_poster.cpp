@@ -31,7 +31,7 @@ void require(int code, const char* what) {
 }
 
 void post(const commtask_op& op, std::vector<commtask_t>& to) {
-    require(commtask_post(&op, nullptr, &to.emplace_back(COMMTASK_NULL)), "commtask_post");
+    require(commtask_post_operation(&op, nullptr, &to.emplace_back(COMMTASK_NULL)), "commtask_post");
 }
 
 void wait(std::vector<commtask_t>& for_all) {

@@ -204,7 +204,7 @@ TEST_F(Doors, PlanStartsWhatWasRecorded) {
         return MPI_SUCCESS;
     };
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
-    EXPECT_EQ(commtask_submit(commtask_op_call(+count, &n_runs, comm_), nullptr, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_post(commtask_op_call(+count, &n_runs, comm_), nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
     for (int i = 1; i <= 3; ++i) {
         run(commtask_op_plan(plan));

@@ -257,9 +257,9 @@ TEST_P(Lanes, RunAPlanWithMembersOnAllOfThem) {
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     for (int lane = 0; lane < n_lanes(); ++lane) {
         const auto i = static_cast<std::size_t>(lane);
-        ASSERT_EQ(commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left(), 7, on(lane)), nullptr, nullptr),
+        ASSERT_EQ(commtask_post(commtask_op_recv(&received[i], 1, MPI_INT, left(), 7, on(lane)), nullptr, nullptr),
                   COMMTASK_OK);
-        ASSERT_EQ(commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right(), 7, on(lane)), nullptr, nullptr),
+        ASSERT_EQ(commtask_post(commtask_op_send(&sent[i], 1, MPI_INT, right(), 7, on(lane)), nullptr, nullptr),
                   COMMTASK_OK);
     }
     commtask_plan_t plan = COMMTASK_PLAN_NULL;

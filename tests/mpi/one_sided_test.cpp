@@ -291,11 +291,11 @@ TEST_F(OneSided, APlanRepeatsThem) {
     int value = 0;
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
-    EXPECT_EQ(commtask_submit(commtask_op_put_notify(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, 4, window_), nullptr,
-                              nullptr),
-              COMMTASK_OK)
+    EXPECT_EQ(
+        commtask_post(commtask_op_put_notify(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, 4, window_), nullptr, nullptr),
+        COMMTASK_OK)
         << commtask_last_error();
-    EXPECT_EQ(commtask_submit(commtask_op_await_notify(4, 1, left(), window_), nullptr, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_post(commtask_op_await_notify(4, 1, left(), window_), nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
     for (int round = 0; round < 5; ++round) {
         value = value_of(rank_, round);

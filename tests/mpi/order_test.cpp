@@ -218,7 +218,7 @@ TEST_F(Order, ThreadsThatHandTheTurnOnPostInThatOrder) {
                 while (turn.load() != i) std::this_thread::yield();
                 sent[i] = value_of(rank_, static_cast<int>(i));
                 const commtask_op op = commtask_op_send(&sent[i], 1, MPI_INT, right(), 0, comm_);
-                EXPECT_EQ(commtask_post(&op, nullptr, &sends[i]), COMMTASK_OK);
+                EXPECT_EQ(commtask_post_operation(&op, nullptr, &sends[i]), COMMTASK_OK);
                 turn.store(i + 1);
             }
         });
@@ -245,8 +245,8 @@ TEST_F(Order, ThreadsWithoutOrderLoseNothing) {
                 sent[i] = value_of(rank_, static_cast<int>(i));
                 const commtask_op in = commtask_op_recv(&received[which][i], 1, MPI_INT, left(), tag, comm_);
                 const commtask_op out = commtask_op_send(&sent[i], 1, MPI_INT, right(), tag, comm_);
-                if (commtask_post(&in, nullptr, &tasks[2 * i]) == COMMTASK_OK) ++n_good;
-                if (commtask_post(&out, nullptr, &tasks[2 * i + 1]) == COMMTASK_OK) ++n_good;
+                if (commtask_post_operation(&in, nullptr, &tasks[2 * i]) == COMMTASK_OK) ++n_good;
+                if (commtask_post_operation(&out, nullptr, &tasks[2 * i + 1]) == COMMTASK_OK) ++n_good;
             }
             EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         });

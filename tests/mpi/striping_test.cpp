@@ -42,7 +42,7 @@ protected:
     /// The sentence of a post that must be refused.
     static std::string refusal_of(const commtask_op& operation) {
         commtask_t task = COMMTASK_NULL;
-        EXPECT_EQ(commtask_post(&operation, nullptr, &task), COMMTASK_ERR_ARGUMENT);
+        EXPECT_EQ(commtask_post_operation(&operation, nullptr, &task), COMMTASK_ERR_ARGUMENT);
         EXPECT_EQ(task, COMMTASK_NULL);
         return commtask_last_error();
     }
@@ -118,7 +118,7 @@ TEST_P(Spread, ByThreadTheLibrarysOwnCallsStayOnTheFirstLane) {
             const commtask_op nothing = commtask_op_send(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, comm_);
             commtask_plan_t plan = COMMTASK_PLAN_NULL;
             EXPECT_EQ(commtask_record_begin(), COMMTASK_OK);
-            EXPECT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
+            EXPECT_EQ(commtask_post_operation(&nothing, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
             EXPECT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error(); // asks MPI for requests
             ended.set_value();
             EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK) << commtask_last_error();
@@ -342,9 +342,9 @@ TEST_P(Spread, ByMessageServesPlansMatchedProbesAndCancels) {
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     for (std::size_t i = 0; i < sent.size(); ++i) {
         const int tag = static_cast<int>(i);
-        ASSERT_EQ(commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left(), tag, comm), nullptr, nullptr),
+        ASSERT_EQ(commtask_post(commtask_op_recv(&received[i], 1, MPI_INT, left(), tag, comm), nullptr, nullptr),
                   COMMTASK_OK);
-        ASSERT_EQ(commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right(), tag, comm), nullptr, nullptr),
+        ASSERT_EQ(commtask_post(commtask_op_send(&sent[i], 1, MPI_INT, right(), tag, comm), nullptr, nullptr),
                   COMMTASK_OK);
     }
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
@@ -389,7 +389,7 @@ TEST_P(Spread, ByMessageAPlanKeepsItsPlaceOnEachLane) {
         ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
         for (int i = 0; i < n_tags; ++i) {
             const commtask_op send = commtask_op_send(&by_plan, 1, MPI_INT, right(), (first + i) % n_tags, comm);
-            ASSERT_EQ(commtask_post(&send, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
+            ASSERT_EQ(commtask_post_operation(&send, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
         }
         ASSERT_EQ(commtask_record_end(&sends), COMMTASK_OK) << commtask_last_error();
         {

@@ -211,8 +211,8 @@ TEST_F(Waiting, SeveralThreadsWaitForTasksOfTheirOwn) {
                 const commtask_op out = commtask_op_send(&sent, 1, MPI_INT, right(), which, comm_);
                 commtask_t receive = COMMTASK_NULL;
                 commtask_t send = COMMTASK_NULL;
-                ASSERT_EQ(commtask_post(&in, nullptr, &receive), COMMTASK_OK);
-                ASSERT_EQ(commtask_post(&out, nullptr, &send), COMMTASK_OK);
+                ASSERT_EQ(commtask_post_operation(&in, nullptr, &receive), COMMTASK_OK);
+                ASSERT_EQ(commtask_post_operation(&out, nullptr, &send), COMMTASK_OK);
                 EXPECT_EQ(finish(receive), COMMTASK_OK);
                 EXPECT_EQ(received, value_of(left(), i));
                 EXPECT_EQ(finish(send), COMMTASK_OK);
@@ -254,7 +254,7 @@ void post_the_next(const commtask_status* /*status*/, void* argument) {
     how.callback = post_the_next;
     how.callback_argument = state;
     const commtask_op noop = commtask_op_noop(state->comm);
-    if (commtask_post(&noop, &how, nullptr) != COMMTASK_OK) {
+    if (commtask_post_operation(&noop, &how, nullptr) != COMMTASK_OK) {
         ++state->n_refused;
         state->is_done = true;
     }

@@ -18,7 +18,7 @@ static void check(int code) {
 }
 
 static void submit(commtask_op op, const commtask_options* options, commtask_t* task) {
-    check(commtask_post(&op, options, task));
+    check(commtask_post_operation(&op, options, task));
 }
 
 static char large[1 << 20];

@@ -150,16 +150,16 @@ public:
 
 private:
     void post(const commtask_op& op) {
-        require(commtask_post(&op, nullptr, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
+        require(commtask_post_operation(&op, nullptr, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
     }
     void post_in_order(const commtask_op& op) {
         commtask_options how = COMMTASK_OPTIONS_INIT;
         how.flags = COMMTASK_ORDERED;
-        require(commtask_post(&op, &how, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
+        require(commtask_post_operation(&op, &how, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
     }
     static void run(const commtask_op& op) {
         commtask_t task = COMMTASK_NULL;
-        require(commtask_post(&op, nullptr, &task), "commtask_post");
+        require(commtask_post_operation(&op, nullptr, &task), "commtask_post");
         require(commtask_wait(&task, nullptr), "commtask_wait");
     }
 

@@ -108,7 +108,7 @@ int free(persistent* which) {
     options.n_after = 1;
     commtask_op op = commtask_op_call(+give_back, taken.get(), MPI_COMM_WORLD);
     op.reserved = detail::flag_is_call;
-    static_cast<void>(commtask_post(&op, &options, nullptr)); // without memory the request leaks
+    static_cast<void>(commtask_post_operation(&op, &options, nullptr)); // without memory the request leaks
     [[maybe_unused]] const persistent* const is_the_tasks = taken.release();
     detail::task_pool::drop(task);
     return MPI_SUCCESS;
@@ -124,7 +124,7 @@ namespace {
     persistent* const which = passes_through() ? nullptr : persistents::find(request);
     if (which == nullptr || which->task != COMMTASK_NULL) return false;
     const commtask_op op = persistents::start_operation(*which);
-    return commtask_post(&op, nullptr, &which->task) == COMMTASK_OK;
+    return commtask_post_operation(&op, nullptr, &which->task) == COMMTASK_OK;
 }
 
 } // namespace

@@ -141,7 +141,7 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
     posted.line = where.line;
     const int code = [&] {
         const driving_scope scope; // the first task of a communicator waits for the worker
-        return commtask_post(&operation, &posted, nullptr);
+        return commtask_post_operation(&operation, &posted, nullptr);
     }();
     if (code == COMMTASK_OK) {
         // Beside a shared worker this thread would keep the worker waiting for the core: start the

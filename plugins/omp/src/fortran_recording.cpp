@@ -89,7 +89,7 @@ int fortran_recording::record(const commtask_op& operation, const commtask_omp_o
         options.after = predecessors.data();
         options.n_after = predecessors.size();
         commtask_t member = COMMTASK_NULL;
-        const int code = commtask_post(&operation, &options, &member);
+        const int code = commtask_post_operation(&operation, &options, &member);
         if (code != COMMTASK_OK) return refuse(code, nullptr);
         members_.push_back(member);
         read_by(member, read(clauses));

@@ -154,7 +154,7 @@ template <commtask_kind Kind, typename Function, typename Then>
             raw.callback_argument = to_pointer(then);
         }
         const commtask_op operation = custom_operation<calls, Kind>(to_pointer(what.function()), what.comm());
-        return commtask_post(&operation, &raw, handle);
+        return commtask_post_operation(&operation, &raw, handle);
     } else {
         using calls = in_record<Function, Then>;
         auto record = std::make_unique<closures<Function, Then>>(std::move(what.function()), std::move(then));
@@ -164,7 +164,7 @@ template <commtask_kind Kind, typename Function, typename Then>
         if constexpr (std::same_as<Then, no_closure>)
             raw.flags |= COMMTASK_CALLBACK_RELAYS; // the program does not check the end
         const commtask_op operation = custom_operation<calls, Kind>(record.get(), what.comm());
-        const int code = commtask_post(&operation, &raw, handle);
+        const int code = commtask_post_operation(&operation, &raw, handle);
         if (code == COMMTASK_OK) static_cast<void>(record.release()); // the callback owns it now
         return code;
     }
@@ -180,13 +180,13 @@ template <typename Then>
     if constexpr (fits_pointer<Then>) {
         raw.callback = &in_pointers<no_closure, Then>::then;
         raw.callback_argument = to_pointer(then);
-        return commtask_post(&what.native(), &raw, handle);
+        return commtask_post_operation(&what.native(), &raw, handle);
     } else {
         auto record = std::make_unique<closures<no_closure, Then>>(no_closure{}, std::move(then));
         raw.callback = &in_record<no_closure, Then>::then;
         raw.callback_argument = record.get();
         raw.flags |= COMMTASK_CALLBACK_ONCE;
-        const int code = commtask_post(&what.native(), &raw, handle);
+        const int code = commtask_post_operation(&what.native(), &raw, handle);
         if (code == COMMTASK_OK) static_cast<void>(record.release()); // the callback owns it now
         return code;
     }

@@ -77,40 +77,36 @@ typedef struct commtask_kind_info {
  *  @threads Any, at any time. */
 COMMTASK_API const commtask_kind_info* commtask_kind_describe(int kind) COMMTASK_NOEXCEPT;
 
-/** Submits an operation to the worker.
+/** Posts an operation as a task: the worker starts the operation when its predecessors have ended.
  *  @param operation  from a commtask_op_ function; copied before the call returns.
  *  @param options  predecessors, order, callback; null: none.
  *  @param task  receives a handle that the program must give back with commtask_wait, commtask_test
  *               or commtask_release; null: no handle.
  *  @return COMMTASK_OK; AGAIN with COMMTASK_TRY; the ERR_ code of a wrong argument;
  *          ERR_NOT_INITIALIZED.
- *  @buffers They belong to the task until it has ended, as in MPI's nonblocking calls. So do lists
- *           of ranks, counts, displacements and datatypes with more than 16 entries. Shorter lists,
- *           and arrays in `options`, may be reused when the call has returned. Then datatypes and
- *           the communicator may be freed. A user-defined MPI_Op may be freed then, too, if the
- *           post starts the reduction; otherwise it must live until the task has ended
- *           (docs/promises/5-memory.md).
- *  @blocking While the queue is full. The first task of a communicator waits until the worker has
- *            registered it (commtask_comm_register). A reduction by a user-defined MPI_Op waits
- *            until MPI has it, at most one second. With COMMTASK_TRY the call returns AGAIN instead
- *            of waiting. No system call unless the worker sleeps. If the worker shares its core and
- *            no other thread makes progress, the caller makes MPI's nonblocking call itself, and up
- *            to some tens of calls for earlier posts. It runs no callback and no user-defined
- *            operation.
- *  @failures An error that MPI reports later ends the task: state FAILED, its successors
- *            CANCELED. Without status, callback and `task`, the communicator's error handler
- *            decides whether the job ends. */
-COMMTASK_API int commtask_post(const commtask_op* operation, const commtask_options* options,
-                               commtask_t* task) COMMTASK_NOEXCEPT;
+ *  @buffers Buffers belong to the task until it has ended, as in MPI's nonblocking calls; so do
+ *           lists of more than 16 ranks, counts, displacements or datatypes. Shorter lists and
+ *           arrays in `options` may be reused after the call. Datatypes and the communicator may be
+ *           freed after the call; docs/promises/5-memory.md has the rule for a user-defined MPI_Op.
+ *  @blocking While the queue is full; for the first task of a communicator until the worker has
+ *            registered it; for a reduction by a user-defined MPI_Op at most one second. With
+ *            COMMTASK_TRY the call returns AGAIN in these cases. If the worker shares its core, the
+ *            caller starts ready operations itself, this one and earlier ones, but runs no callback.
+ *  @failures An MPI error ends the task with state FAILED and its successors with CANCELED. Without
+ *            status, callback and `task`, the communicator's error handler decides whether the job
+ *            ends. */
+COMMTASK_API int commtask_post_operation(const commtask_op* operation, const commtask_options* options,
+                                         commtask_t* task) COMMTASK_NOEXCEPT;
 
-/** Calls commtask_post for an operation given by value, so that it can be made in the same line.
+/** Calls commtask_post_operation for an operation by value: commtask_post(commtask_op_send(...),
+ *  NULL, NULL).
  *  @param operation  the operation.
- *  @param options  as for commtask_post.
- *  @param task  as for commtask_post.
- *  @return as commtask_post. */
-static inline int commtask_submit(commtask_op operation, const commtask_options* options,
-                                  commtask_t* task) COMMTASK_NOEXCEPT {
-    return commtask_post(&operation, options, task);
+ *  @param options  as for commtask_post_operation.
+ *  @param task  as for commtask_post_operation.
+ *  @return as commtask_post_operation. */
+static inline int commtask_post(commtask_op operation, const commtask_options* options,
+                                commtask_t* task) COMMTASK_NOEXCEPT {
+    return commtask_post_operation(&operation, options, task);
 }
 
 /** Registers a communicator before its first task: the library learns its size and lets its errors

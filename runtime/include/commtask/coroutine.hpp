@@ -156,7 +156,7 @@ public:
         };
         raw.callback_argument = this;
         this->post_awaited(
-            [&raw](commtask_t* handle) { return commtask_submit(commtask_op_noop(MPI_COMM_SELF), &raw, handle); });
+            [&raw](commtask_t* handle) { return commtask_post(commtask_op_noop(MPI_COMM_SELF), &raw, handle); });
     }
 
 protected:

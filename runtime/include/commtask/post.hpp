@@ -34,7 +34,7 @@ template <typename What, typename... Options>
     int code = COMMTASK_OK;
     if constexpr (std::same_as<std::remove_cvref_t<What>, operation> && !(... || is_then<Options>)) {
         const bool has_options = flags != COMMTASK_NONE || sizeof...(Options) > 0;
-        code = commtask_post(&what.native(), has_options ? &raw : nullptr, handle);
+        code = commtask_post_operation(&what.native(), has_options ? &raw : nullptr, handle);
     } else {
         code =
             submit_with_closures(raw, handle, std::forward<What>(what), take_then(std::forward<Options>(options)...));

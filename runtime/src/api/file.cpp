@@ -69,7 +69,7 @@ namespace {
     // one lane, whichever thread of a rank calls
     together.reserved = static_cast<int>(flag_stays_home);
     commtask_t task = COMMTASK_NULL;
-    code = commtask_post(&together, nullptr, &task);
+    code = commtask_post_operation(&together, nullptr, &task);
     if (code == COMMTASK_OK) code = commtask_wait(&task, nullptr);
     if (code == COMMTASK_FAILED) return refuse(code, "the ranks of the file could not meet on comm");
     if (code != COMMTASK_OK) return code;

@@ -155,7 +155,7 @@ int commtask_listener_s::post(slot& free) noexcept {
     commtask_op receive =
         commtask_op_recv(free.memory, static_cast<MPI_Count>(max_bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_);
     receive.reserved = static_cast<int>(flag_has_handler | flag_stays_home);
-    if (const int code = commtask_post(&receive, &options, &free.receive); code != COMMTASK_OK) return code;
+    if (const int code = commtask_post_operation(&receive, &options, &free.receive); code != COMMTASK_OK) return code;
     (last_ == nullptr ? first_ : last_->next) = &free;
     last_ = &free;
     return COMMTASK_OK;
