@@ -23,7 +23,7 @@ WIDTH = 100
 
 # The words of the table; any other word is an error.
 WORDS = {
-    "family": "send receive exchange gather scatter reduction neighborhood collective one_sided file door",
+    "family": "send receive exchange gather scatter reduction neighborhood collective one_sided file custom",
     "order": "messages collectives",
     "receives": "no yes unknown length",
     "waits": "no yes",
@@ -116,7 +116,7 @@ class Operation:
     def is_in_fortran(self):
         """Whether the Fortran module has it: not if it has handles behind a pointer. A plan is written by hand."""
         has_handle = not {"message", "probed", "new_comm"}.isdisjoint(self.arguments)
-        is_left_out = self.family == "door" and self.name != "plan"
+        is_left_out = self.family == "custom" and self.name != "plan"
         return not is_left_out and self.counts != "typed_arrays" and not has_handle
 
     @property
@@ -148,7 +148,7 @@ class Operation:
         # Plans and windows have their own communicators.
         if not {"plan", "window"}.isdisjoint(self.arguments):
             return found
-        meaning = "the communicator whose order the task takes part in" if self.family in ("door", "file") else "the communicator"
+        meaning = "the communicator whose order the task takes part in" if self.family in ("custom", "file") else "the communicator"
         if "request" in self.arguments:
             meaning = "the communicator of the request"
         return [*found, Parameter("MPI_Comm comm", meaning, "comm")]
@@ -254,7 +254,7 @@ class Operation:
 LARGE, INT = False, True
 HEADERS = {
     "messages": (
-        "Point-to-point operations: sends, receives, send-receives, and matched probes with their receives.", lambda row: row.order == "messages" and row.family not in ("door", "one_sided", "file") and not row.is_of_many,
+        "Point-to-point operations: sends, receives, send-receives, and matched probes with their receives.", lambda row: row.order == "messages" and row.family not in ("custom", "one_sided", "file") and not row.is_of_many,
         [LARGE]),
     "many": (
         "Operations of many messages: one buffer to many ranks, blocks to and from the ranks of lists, and partitioned sends and "
@@ -282,7 +282,7 @@ HEADERS = {
         lambda row: row.family == "file", [LARGE]),
     "custom": (
         "User-defined operations: a function that starts a request, a function that runs between MPI calls, and a request that "
-        "the program has started itself. Also the start of a plan.", lambda row: row.family == "door", [LARGE]),
+        "the program has started itself. Also the start of a plan.", lambda row: row.family == "custom", [LARGE]),
 }
 
 

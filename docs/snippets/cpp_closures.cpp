@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Snippets of docs/cpp.md about functions of yours: callbacks and the two doors. Each marked part stands in the page word
+// Snippets of docs/cpp.md about functions of yours: callbacks and user-defined operations. Each marked part stands in the page word
 // for word; the rest makes it a program that checks itself.
 #include <commtask/commtask.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Part of mpi.operations: the general doors. `start` takes any function that makes a request (persistent requests,
+// Part of mpi.operations: user-defined operations. `start` takes any function that makes a request (persistent requests,
 // one-sided ones, files), `attach` takes a request that exists, `call` runs a function on the worker, `noop` joins.
 // When all tests are over, every kind of operation was posted by some test of this program.
 #include "runtime_test.hpp"

@@ -98,35 +98,35 @@ int call_call(Function& function) noexcept {
 }
 
 /// Both closures of a task, from its post to its end.
-template <typename Door, typename Then>
+template <typename Custom, typename Then>
 struct closures {
-    closures(Door its_operation, Then its_then) : door(std::move(its_operation)), then(std::move(its_then)) {}
-    Door door;
+    closures(Custom its_operation, Then its_then) : custom(std::move(its_operation)), then(std::move(its_then)) {}
+    Custom custom;
     Then then;
 };
 
-template <typename Door, typename Then>
+template <typename Custom, typename Then>
 struct in_record {
-    using record = closures<Door, Then>;
+    using record = closures<Custom, Then>;
     static int start(MPI_Request* request, void* self) noexcept {
-        return call_start(static_cast<record*>(self)->door, request);
+        return call_start(static_cast<record*>(self)->custom, request);
     }
-    static int call(void* self) noexcept { return call_call(static_cast<record*>(self)->door); }
+    static int call(void* self) noexcept { return call_call(static_cast<record*>(self)->custom); }
     static void then(const commtask_status* status, void* self) noexcept {
         const std::unique_ptr<record> owner{static_cast<record*>(self)};
         call_then(owner->then, status);
     }
 };
 
-template <typename Door, typename Then>
+template <typename Custom, typename Then>
 struct in_pointers {
     static int start(MPI_Request* request, void* bits) noexcept {
-        Door door = from_pointer<Door>(bits);
-        return call_start(door, request);
+        Custom custom = from_pointer<Custom>(bits);
+        return call_start(custom, request);
     }
     static int call(void* bits) noexcept {
-        Door door = from_pointer<Door>(bits);
-        return call_call(door);
+        Custom custom = from_pointer<Custom>(bits);
+        return call_call(custom);
     }
     static void then(const commtask_status* status, void* bits) noexcept {
         Then function = from_pointer<Then>(bits);
@@ -146,7 +146,7 @@ template <typename Calls, commtask_kind Kind>
 }
 
 template <commtask_kind Kind, typename Function, typename Then>
-[[nodiscard]] int submit_custom(commtask_options& raw, commtask_t* handle, door<Kind, Function>&& what, Then then) {
+[[nodiscard]] int post_custom(commtask_options& raw, commtask_t* handle, custom<Kind, Function>&& what, Then then) {
     if constexpr (fits_pointer<Function> && fits_pointer<Then>) {
         using calls = in_pointers<Function, Then>;
         if constexpr (!std::same_as<Then, no_closure>) {
@@ -170,13 +170,13 @@ template <commtask_kind Kind, typename Function, typename Then>
     }
 }
 template <commtask_kind Kind, typename Function, typename Then>
-[[nodiscard]] int submit_custom(commtask_options& raw, commtask_t* handle, const door<Kind, Function>& what,
-                                Then then) {
-    return submit_custom(raw, handle, door<Kind, Function>{what}, std::move(then));
+[[nodiscard]] int post_custom(commtask_options& raw, commtask_t* handle, const custom<Kind, Function>& what,
+                              Then then) {
+    return post_custom(raw, handle, custom<Kind, Function>{what}, std::move(then));
 }
 
 template <typename Then>
-[[nodiscard]] int submit_operation(commtask_options& raw, commtask_t* handle, const operation& what, Then then) {
+[[nodiscard]] int post_plain(commtask_options& raw, commtask_t* handle, const operation& what, Then then) {
     if constexpr (fits_pointer<Then>) {
         raw.callback = &in_pointers<no_closure, Then>::then;
         raw.callback_argument = to_pointer(then);
@@ -193,11 +193,11 @@ template <typename Then>
 }
 
 template <typename What, typename Then>
-[[nodiscard]] int submit_with_closures(commtask_options& raw, commtask_t* handle, What&& what, Then then) {
+[[nodiscard]] int post_with_closures(commtask_options& raw, commtask_t* handle, What&& what, Then then) {
     if constexpr (std::same_as<std::remove_cvref_t<What>, operation>) {
-        return submit_operation(raw, handle, what, std::move(then));
+        return post_plain(raw, handle, what, std::move(then));
     } else {
-        return submit_custom(raw, handle, std::forward<What>(what), std::move(then));
+        return post_custom(raw, handle, std::forward<What>(what), std::move(then));
     }
 }
 

@@ -258,7 +258,7 @@ public:
             std::apply(
                 [&](auto&... option) {
                     post_awaited([&](commtask_t* handle) {
-                        return frontend::submit(handle, COMMTASK_NONE, std::move(mine.what_), option..., go_on);
+                        return frontend::post_raw(handle, COMMTASK_NONE, std::move(mine.what_), option..., go_on);
                     });
                 },
                 mine.options_);

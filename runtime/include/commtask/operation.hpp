@@ -32,11 +32,11 @@ private:
 /// A user-defined operation: a function that the task owns until it has ended. Made by start() and
 /// call().
 template <commtask_kind Kind, typename Function>
-class [[nodiscard]] door {
+class [[nodiscard]] custom {
 public:
     /// @param function  runs on the worker.
     /// @param comm  the communicator whose order the task takes part in.
-    door(Function function, MPI_Comm comm) noexcept(std::is_nothrow_move_constructible_v<Function>)
+    custom(Function function, MPI_Comm comm) noexcept(std::is_nothrow_move_constructible_v<Function>)
         : function_(std::move(function)), comm_(comm) {}
 
     /// Returns the function.
@@ -205,7 +205,7 @@ template <incoming Buffer>
 template <typename Function>
     requires std::is_invocable_r_v<int, std::decay_t<Function>&, MPI_Request*>
 [[nodiscard]] auto start(Function&& function, MPI_Comm comm) {
-    return door<COMMTASK_OP_START, std::decay_t<Function>>{std::forward<Function>(function), comm};
+    return custom<COMMTASK_OP_START, std::decay_t<Function>>{std::forward<Function>(function), comm};
 }
 
 /// Runs a function between MPI calls, for an MPI function that is neither an operation nor
@@ -221,7 +221,7 @@ template <typename Function>
     using result = std::invoke_result_t<std::decay_t<Function>&>;
     static_assert(std::is_void_v<result> || std::same_as<result, int>,
                   "call() takes a function that returns nothing, or an MPI error code");
-    return door<COMMTASK_OP_CALL, std::decay_t<Function>>{std::forward<Function>(function), comm};
+    return custom<COMMTASK_OP_CALL, std::decay_t<Function>>{std::forward<Function>(function), comm};
 }
 
 } // namespace commtask

@@ -81,7 +81,7 @@ template <typename Function>
 class then_option {
 public:
     explicit then_option(Function function) : function_(std::move(function)) {}
-    void apply(commtask_options& /*raw*/) const noexcept {} // submit_with_closures passes the closure
+    void apply(commtask_options& /*raw*/) const noexcept {} // post_with_closures passes the closure
     void was_posted() const noexcept {}
     [[nodiscard]] Function take() && { return std::move(function_); }
     [[nodiscard]] const Function& take() const& { return function_; }

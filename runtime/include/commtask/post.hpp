@@ -21,11 +21,11 @@ namespace frontend {
 template <typename What>
 inline constexpr bool is_postable = std::same_as<std::remove_cvref_t<What>, operation>;
 template <commtask_kind Kind, typename Function>
-inline constexpr bool is_postable<door<Kind, Function>> = true;
+inline constexpr bool is_postable<custom<Kind, Function>> = true;
 
 /// Posts and, on success, leaves the closures to the task.
 template <typename What, typename... Options>
-[[nodiscard]] int submit(commtask_t* handle, std::uint32_t flags, What&& what, Options&&... options) {
+[[nodiscard]] int post_raw(commtask_t* handle, std::uint32_t flags, What&& what, Options&&... options) {
     static_assert((0 + ... + int{is_after<Options>}) <= 1, "name all predecessors in one after(...)");
     static_assert((0 + ... + int{is_then<Options>}) <= 1, "a task has one then(...)");
     commtask_options raw = COMMTASK_OPTIONS_INIT;
@@ -36,8 +36,7 @@ template <typename What, typename... Options>
         const bool has_options = flags != COMMTASK_NONE || sizeof...(Options) > 0;
         code = commtask_post_operation(&what.native(), has_options ? &raw : nullptr, handle);
     } else {
-        code =
-            submit_with_closures(raw, handle, std::forward<What>(what), take_then(std::forward<Options>(options)...));
+        code = post_with_closures(raw, handle, std::forward<What>(what), take_then(std::forward<Options>(options)...));
     }
     if (code == COMMTASK_OK) (options.was_posted(), ...);
     return code;
@@ -63,7 +62,7 @@ template <postable What, posting_option... Options>
 [[nodiscard]] task post(What&& what, Options&&... options) {
     commtask_t handle = COMMTASK_NULL;
     frontend::check(
-        frontend::submit(&handle, COMMTASK_NONE, std::forward<What>(what), std::forward<Options>(options)...));
+        frontend::post_raw(&handle, COMMTASK_NONE, std::forward<What>(what), std::forward<Options>(options)...));
     return task::adopt(handle);
 }
 
@@ -79,8 +78,8 @@ template <postable What, posting_option... Options>
 void post_detached(What&& what, Options&&... options) {
     frontend::owner* const mine = frontend::owner::innermost();
     commtask_t handle = COMMTASK_NULL;
-    frontend::check(frontend::submit(mine == nullptr ? nullptr : &handle, COMMTASK_NONE, std::forward<What>(what),
-                                     std::forward<Options>(options)...));
+    frontend::check(frontend::post_raw(mine == nullptr ? nullptr : &handle, COMMTASK_NONE, std::forward<What>(what),
+                                       std::forward<Options>(options)...));
     if (mine != nullptr) mine->add(handle);
 }
 
@@ -96,7 +95,7 @@ template <postable What, posting_option... Options>
 [[nodiscard]] std::optional<task> try_post(What&& what, Options&&... options) {
     commtask_t handle = COMMTASK_NULL;
     const int code =
-        frontend::submit(&handle, COMMTASK_TRY, std::forward<What>(what), std::forward<Options>(options)...);
+        frontend::post_raw(&handle, COMMTASK_TRY, std::forward<What>(what), std::forward<Options>(options)...);
     if (code == COMMTASK_AGAIN) return std::nullopt;
     frontend::check(code);
     return task::adopt(handle);

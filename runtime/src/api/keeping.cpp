@@ -53,7 +53,7 @@ commtask_kept_t commtask_keep(commtask_op* operation) noexcept {
     int code = COMMTASK_OK;
     comm_queue* const queue = runtime->queue_of(operation->comm, code);
     // if so, a post is refused with a sentence
-    if (queue == nullptr || kind.family == operation_family::door) return nullptr;
+    if (queue == nullptr || kind.family == operation_family::custom) return nullptr;
     if (!has_lists(kind) && !(may_have_handles(*operation, *queue) && runtime->may_call_mpi())) return nullptr;
     task* const holder = task_pool::acquire();
     if (holder == nullptr) return nullptr;

@@ -21,7 +21,7 @@ namespace commtask::detail {
 /// need not: their functions keep what they need. The interposer's calls need not: before one of
 /// them frees anything, all that was posted before is issued.
 [[nodiscard]] inline bool must_keep(const task& made, const operation_traits& kind) noexcept {
-    return (has_lists(kind) || may_have_handles(made.op, *made.queue)) && kind.family != operation_family::door &&
+    return (has_lists(kind) || may_have_handles(made.op, *made.queue)) && kind.family != operation_family::custom &&
            (made.flags() & flag_is_call) == 0;
 }
 

@@ -31,7 +31,7 @@ enum class operation_family : std::uint8_t {
     collective,
     one_sided,
     file,
-    door
+    custom
 };
 enum class count_shape : std::uint8_t {
     none,

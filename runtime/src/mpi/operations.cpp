@@ -31,7 +31,7 @@ int start_operation(task& which, started_requests& started) noexcept {
     if (kind.takes_window) return start_one_sided(which.op, started);
     if (kind.takes_file) return start_file(which.op, started);
     if (kind.ordered_in == order_class::collectives) return start_collective(which, started);
-    return kind.family == operation_family::door ? start_custom(which, started) : start_message(which, started);
+    return kind.family == operation_family::custom ? start_custom(which, started) : start_message(which, started);
 }
 
 namespace {

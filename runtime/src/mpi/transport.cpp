@@ -115,7 +115,7 @@ start_result mpi_transport::start(task& which) noexcept {
     }
     const operation_traits& kind = operation_of(which.op.kind);
     const bool makes_requests =
-        !is_probe(kind) && (kind.family != operation_family::door || kind.takes_request || kind.takes_start_function);
+        !is_probe(kind) && (kind.family != operation_family::custom || kind.takes_request || kind.takes_start_function);
     const auto fail = [&](int error) {
         take_error(which, error);
         return start_result::failed;
@@ -180,7 +180,7 @@ start_result mpi_transport::start(task& which) noexcept {
 
 bool mpi_transport::may_start_on_submitter(const task& which) const noexcept {
     const operation_traits& kind = operation_of(which.op.kind);
-    return !kind.makes_comm && !may_block(which.op) && (kind.family != operation_family::door || kind.takes_request);
+    return !kind.makes_comm && !may_block(which.op) && (kind.family != operation_family::custom || kind.takes_request);
 }
 
 void mpi_transport::poll(completion_sink& sink) noexcept {

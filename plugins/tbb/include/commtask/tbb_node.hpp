@@ -127,7 +127,7 @@ inline const operation& check_kind(const node_kind& wanted, const operation& wha
     throw error{COMMTASK_ERR_ARGUMENT, std::string{wanted.name} + ": the operation is of another kind"};
 }
 template <commtask_kind Kind, typename Function>
-door<Kind, Function>&& check_kind(const node_kind& /*wanted*/, door<Kind, Function>&& what) {
+custom<Kind, Function>&& check_kind(const node_kind& /*wanted*/, custom<Kind, Function>&& what) {
     return std::move(what);
 }
 
