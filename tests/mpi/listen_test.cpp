@@ -5,7 +5,7 @@
 #include "mpi_facts.hpp"
 #include "runtime_test.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <algorithm>
 #include <atomic>
@@ -365,7 +365,7 @@ TEST_F(Listen, TellsAFaceOfItsEndOnceAndAfterTheLastMessage) {
     for (const bool by_finalize : {false, true}) {
         told seen;
         commtask_listener_t listener = listen(sizeof(int), 3, +keep, &seen);
-        commtask_listener_on_end(listener, +count_end, &seen);
+        commtask_frontend_on_listener_end(listener, +count_end, &seen);
         const int word = 1;
         run(commtask_op_send(&word, 1, MPI_INT, right(), tag, comm_));
         while (seen.n_come == 0) std::this_thread::yield();

@@ -90,7 +90,7 @@ TEST_F(NoMemory, AMessageThatARefusedListenerHadTakenIsNotLost) {
             EXPECT_EQ(commtask_omp_unlisten(&listener), COMMTASK_OK);
         }
         ASSERT_TRUE(code == COMMTASK_OK || code == COMMTASK_ERR_NO_MEMORY) << commtask_last_error();
-        EXPECT_EQ(listener.box, nullptr);
+        EXPECT_EQ(listener.messages, nullptr);
     }
     EXPECT_GT(n_sent, 1);
     EXPECT_EQ(n_seen.load(), n_sent);

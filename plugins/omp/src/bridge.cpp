@@ -19,7 +19,7 @@
 #include "wait.hpp"
 #include "waiting.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <array>
 #include <memory>
@@ -283,9 +283,9 @@ int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_
     if (task == nullptr) {
         return commtask_omp_start(nullptr, nullptr, event);
     }
-    commtask_kept_t const kept = end_waiting(*task);
+    commtask_retained_t const kept = end_waiting(*task);
     const int code = begin(&task->operation, task->options, event, task->code, {task->file, task->line});
-    commtask_drop(kept);
+    commtask_frontend_release(kept);
     return code;
 }
 
@@ -293,7 +293,7 @@ int commtask_omp_drop(const commtask_omp_task* task) noexcept {
     if (task == nullptr) {
         return set_last_error(COMMTASK_ERR_ARGUMENT, "commtask: the prepared task is null");
     }
-    commtask_drop(end_waiting(*task));
+    commtask_frontend_release(end_waiting(*task));
     outstanding::of_process().note_ended();
     if (task->options.ticket.number == 0) {
         return COMMTASK_OK;

@@ -310,6 +310,13 @@ COMMTASK_API const char* commtask_error_string(int code) COMMTASK_NOEXCEPT;
  *  @return valid until the next call on this thread; "" if there was none. */
 COMMTASK_API const char* commtask_last_error(void) COMMTASK_NOEXCEPT;
 
+/** Prints a line on stderr: "commtask: rank 3: " and a message. Lines of many ranks are mixed on
+ *  stderr, so a program can print its own lines with the same prefix.
+ *  @param message  without a newline. A prefix "commtask: " or "commtask: rank 3: " at its beginning
+ *                  is not printed twice.
+ *  @threads Any, at any time; before commtask_init the line has no rank. */
+COMMTASK_API void commtask_print(const char* message) COMMTASK_NOEXCEPT;
+
 /** Facts about the runtime. */
 typedef struct commtask_info {
     size_t struct_size;     /**< sizeof(commtask_info). */

@@ -5,8 +5,8 @@
 // if a scope or a routine ends. Otherwise the task goes on. Internal.
 #pragma once
 
+#include <commtask/commtask.h>
 #include <commtask/error.hpp>
-#include <commtask/unfinished.h>
 
 #include <cstddef>
 #include <exception>
@@ -21,8 +21,8 @@ namespace commtask::frontend {
 /// wait.
 inline void join(std::size_t n_tasks, commtask_t* tasks) noexcept {
     if (commtask_join(n_tasks, tasks) != COMMTASK_ERR_WORKER_THREAD) return;
-    commtask_say("a task was dropped where it cannot be waited for, in a callback: it was canceled, and what it has "
-                 "begun may go on");
+    commtask_print("a task was dropped where it cannot be waited for, in a callback: it was canceled, and what it has "
+                   "begun may go on");
 }
 
 /// Open tasks that end with a scope or a routine. One thread at a time may use it.

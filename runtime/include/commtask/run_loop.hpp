@@ -142,7 +142,7 @@ private:
             for (; ready != nullptr; ready = ready->next) forget_suspended(*ready);
         }
         if (n_elsewhere > 0) {
-            commtask_say(
+            commtask_print(
                 "a run_loop ends while routines of it wait for something else than tasks: what they hold is lost");
             return;
         }

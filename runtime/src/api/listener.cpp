@@ -13,7 +13,7 @@
 #include "mpi/arguments.hpp"
 
 #include <commtask/commtask.h>
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <algorithm>
 #include <exception>
@@ -345,7 +345,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     return code;
 }
 
-void commtask_listener_on_end(commtask_listener_t listener, void (*end)(void*), void* argument) noexcept {
+void commtask_frontend_on_listener_end(commtask_listener_t listener, void (*end)(void*), void* argument) noexcept {
     listener->tell_of_end(end, argument);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions that the Fortran module commtask_omp calls, with MPI handles as Fortran integers. A
- * commtask_op is a C value whose fields may grow, so these functions make it from the module's
- * description of an operation. C and C++ programs do not need this header. */
+ * Functions that the Fortran module commtask_omp calls, with MPI handles as Fortran integers; not
+ * installed. Fortran cannot make a commtask_op, so these functions make one from the module's
+ * description of an operation. */
 #ifndef COMMTASK_OMP_FORTRAN_H
 #define COMMTASK_OMP_FORTRAN_H
 
