@@ -44,7 +44,8 @@ parsed_options parse_options(int argc, const char* const* argv) {
     line.number("--probe-every", o.probe_every, 1, most_iterations, "Mode iprobe: interior tiles between probes");
     line.word("--plan", o.has_plan, {"off", "on"},
               "modes offload, omp and tbb start the messages of a hop by one post");
-    app.add_flag("--hold", o.is_held, "Mode omp: packing a face and sending it are one task, which the message holds");
+    app.add_flag("--bind", o.is_bound,
+                 "Mode omp: packing a face and sending it are one task, to which the message is bound");
     app.add_flag("--force-comm", o.force_comm, "Send directions that are not cut through MPI as well");
     line.word("--bad", o.bad, bad_names, "a mistake on purpose, to look for in a trace; mode offload only");
 
@@ -54,11 +55,11 @@ parsed_options parse_options(int argc, const char* const* argv) {
         o.which = modes()[static_cast<std::size_t>(o.mode)].which;
         if (o.bad != bad_habit::none && o.which != mode::offload)
             return "--bad " + bad_names[static_cast<std::size_t>(o.bad)] + " works with --mode offload only; add that.";
-        if (o.is_held && o.which != mode::omp) return "--hold works with --mode omp only; add that.";
-        if (o.is_held && o.has_plan && app.count("--plan") > 0) {
-            return "--hold and --plan on are two forms of a hop's messages; choose one.";
+        if (o.is_bound && o.which != mode::omp) return "--bind works with --mode omp only; add that.";
+        if (o.is_bound && o.has_plan && app.count("--plan") > 0) {
+            return "--bind and --plan on are two forms of a hop's messages; choose one.";
         }
-        o.has_plan = o.has_plan && !o.is_held;
+        o.has_plan = o.has_plan && !o.is_bound;
         if (has_short_links) o.kernel.link_reals = 12;
         if (width != "auto") {
             std::istringstream in(width);
