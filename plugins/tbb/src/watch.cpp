@@ -23,7 +23,7 @@
 
 /// One function that is called periodically.
 struct commtask_tbb_watch_s {
-    commtask_tbb_look_function look;
+    commtask_tbb_check_function check;
     void* argument;
     std::atomic<std::int64_t> n_pending{0};
 };
@@ -75,14 +75,14 @@ public:
     }
 
 private:
-    // Constants of the front end, chosen by hand, as looks_per_turn of tbb_graph.hpp; so they are
+    // Constants of the front end, chosen by hand, as polls_per_turn of tbb_graph.hpp; so they are
     // not in the runtime's tuning.hpp, which this file does not include.
     /// Shorter: more CPU time. Longer: the wait for a canceled graph ends later.
     static constexpr std::chrono::milliseconds shortest_nap{1};
     static constexpr std::chrono::milliseconds longest_nap{50};
     /// Fewer: a program that waits repeatedly wakes this thread each time. More: this thread wakes
     /// up beside a program that does not wait.
-    static constexpr int quiet_looks_before_sleep = 4;
+    static constexpr int quiet_checks_before_wait = 4;
 
     /// The thread blocks all signals: signals are for the program's threads.
     void begin_thread() {
@@ -105,20 +105,20 @@ private:
         pthread_setname_np(pthread_self(), "commtask-watch");
         std::unique_lock guard{lock_};
         std::chrono::milliseconds nap = shortest_nap;
-        int quiet_looks = 0;
+        int quiet_checks = 0;
         while (!is_over_) {
-            quiet_looks = has_pending() ? 0 : quiet_looks + 1;
-            if (quiet_looks >= quiet_looks_before_sleep) {
+            quiet_checks = has_pending() ? 0 : quiet_checks + 1;
+            if (quiet_checks >= quiet_checks_before_wait) {
                 sleeps_.store(true, std::memory_order_seq_cst);
                 wake_up_.wait(guard, [this] { return is_over_ || has_pending(); });
                 sleeps_.store(false, std::memory_order_seq_cst);
                 nap = shortest_nap;
-                quiet_looks = 0;
+                quiet_checks = 0;
             }
             wake_up_.wait_for(guard, nap, [this] { return is_over_; });
             nap = std::min(2 * nap, longest_nap);
             for (const auto& each : watched_) {
-                if (!is_over_ && each->n_pending.load(std::memory_order_relaxed) > 0) each->look(each->argument);
+                if (!is_over_ && each->n_pending.load(std::memory_order_relaxed) > 0) each->check(each->argument);
             }
         }
     }
@@ -165,10 +165,10 @@ watcher& the_watcher() {
 
 using commtask::tbb_detail::the_watcher;
 
-int commtask_tbb_watch_add(commtask_tbb_look_function look, void* argument, commtask_tbb_watch_t* watch) noexcept {
-    if (look == nullptr || watch == nullptr) return COMMTASK_ERR_ARGUMENT;
+int commtask_tbb_watch_add(commtask_tbb_check_function check, void* argument, commtask_tbb_watch_t* watch) noexcept {
+    if (check == nullptr || watch == nullptr) return COMMTASK_ERR_ARGUMENT;
     try {
-        auto added = std::make_unique<commtask_tbb_watch_s>(look, argument);
+        auto added = std::make_unique<commtask_tbb_watch_s>(check, argument);
         commtask_tbb_watch_s* const handle = added.get();
         the_watcher().add(std::move(added));
         *watch = handle;
