@@ -27,7 +27,7 @@ protected:
         auto& fixture = *static_cast<HoldErrors*>(self);
         const std::scoped_lock guard(fixture.lock);
         fixture.codes.push_back(error->code);
-        fixture.sentences += error->sentence;
+        fixture.sentences += error->message;
     }
     /// Runs `body` in a task; whether its dependent ran before the taskgroup ended.
     template <typename Body>

@@ -59,7 +59,7 @@ bool tell(const commtask_omp_error& error) noexcept {
         argument = r.argument;
         if (r.count++ == 0) {
             r.first_code = error.code;
-            copy_sentence(r.first_sentence, error.sentence);
+            copy_sentence(r.first_sentence, error.message);
         }
     }
     if (handler != nullptr) {

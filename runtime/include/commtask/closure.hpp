@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Passes functions of the caller through the C interface. A trivially copyable closure that fits
-// into a pointer travels in the pointer. Any other closure lies in a heap object that the task's
+// into a pointer is passed in the pointer. Any other closure is in a heap object that the task's
 // last callback deletes. No exception crosses the C interface: user-defined operations turn it into
 // MPI_ERR_OTHER, and callbacks must be noexcept. Internal.
 #pragma once

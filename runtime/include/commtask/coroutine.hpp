@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// co_await on tasks. The worker must not compute or block, so it never resumes a coroutine. It
-// gives the coroutine to an executor, which resumes it on a thread of the program.
+// co_await on tasks. The worker must not compute or block, so it never resumes a coroutine. The
+// worker gives the coroutine to an executor, which resumes it on a thread of the program.
 // commtask::routine knows its executor (such as run_loop.hpp); other coroutine types name it with
-// resume_on(). The suspended coroutine holds all state of the wait, so co_await allocates nothing.
+// resume_on(). The coroutine frame has all state of the wait, so co_await allocates nothing.
 #pragma once
 
 #include <commtask/closure.hpp>
@@ -30,8 +30,8 @@ class awaiter;
 } // namespace frontend
 /// @endcond
 
-/// A suspended coroutine that can be resumed. It lies in the frame of the coroutine and is invalid
-/// after resume().
+/// A suspended coroutine that can be resumed. The object is in the frame of the coroutine, and is
+/// invalid after resume().
 class resumption {
 public:
     resumption() noexcept = default;
@@ -68,8 +68,8 @@ public:
     executor(const executor&) = delete;
     executor& operator=(const executor&) = delete;
 
-    /// Arranges that `ready` is resumed soon, on a thread that may compute. It is called on the
-    /// worker: it must not block, resume or compute.
+    /// Arranges that `ready` is resumed soon, on a thread that may compute. The worker calls this
+    /// function, which must not block, resume or compute.
     /// @param ready  stays valid until it is resumed.
     virtual void resume_later(resumption& ready) noexcept = 0;
 
@@ -78,7 +78,7 @@ public:
     /// @return where to write the handle of the awaited task; null: do not write it, since another
     ///         thread may resume the coroutine before the write
     [[nodiscard]] virtual commtask_t* note_suspended(resumption& /*suspended*/) noexcept { return nullptr; }
-    /// Undoes note_suspended() after a post that was refused.
+    /// Undoes note_suspended() after a failed post.
     virtual void forget_suspended(resumption& /*suspended*/) noexcept {}
     /// @endcond
 

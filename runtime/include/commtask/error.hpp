@@ -13,15 +13,15 @@
 
 namespace commtask {
 
-/// A call could not be carried out and has changed nothing. what() is a sentence that names the
+/// A call could not be carried out and has changed nothing. what() is a message that names the
 /// argument.
 class error : public std::runtime_error {
 public:
     /// @param code  a negative commtask_code.
-    /// @param sentence  the text of what().
+    /// @param message  the text of what().
     error(int code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
 
-    /// Returns the code of the refusal.
+    /// Returns the code of the call.
     /// @return a commtask_code, e.g. COMMTASK_ERR_RANK.
     [[nodiscard]] int code() const noexcept { return code_; }
 

@@ -52,7 +52,8 @@ template <typename Rep, typename Period>
     return static_cast<long double>(whole) < wanted ? whole + 1 : whole;
 }
 
-/// Throws if a wait was refused. The code of a task is no error here, since the outcome has it.
+/// Throws if a wait returned an error. The code of a task is no error here, since the outcome has
+/// it.
 inline void check_waited(int code) {
     if (code != COMMTASK_OK && code != COMMTASK_FAILED && code != COMMTASK_CANCELED) refuse(code);
 }

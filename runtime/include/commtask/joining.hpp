@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a task whose handle is dropped. An open task writes to its buffers, which may be about
-// to go out of scope. So the task is canceled and waited for if an exception unwinds the handle, or
-// if a scope or a routine ends. Otherwise the task goes on. Internal.
+// What happens to a task whose handle is dropped. A task that has not ended uses its buffers, which
+// may be about to go out of scope. So the task is canceled and waited for if an exception unwinds
+// the handle, or if a scope or a routine ends. Otherwise the task continues. Internal.
 #pragma once
 
 #include <commtask/commtask.h>
@@ -17,8 +17,7 @@
 /// @cond
 namespace commtask::frontend {
 
-/// Cancels tasks, then waits for them. It never throws. If the thread must not wait, it does not
-/// wait.
+/// Cancels tasks and waits for them, without waiting in a callback. Never throws.
 inline void join(std::size_t n_tasks, commtask_t* tasks) noexcept {
     if (commtask_join(n_tasks, tasks) != COMMTASK_ERR_WORKER_THREAD) return;
     commtask_print("a task was dropped where it cannot be waited for, in a callback: it was canceled, and what it has "
@@ -39,7 +38,7 @@ public:
     /// @return the previous owner
     static owner* enter(owner* next) noexcept { return std::exchange(of_thread(), next); }
 
-    /// Adds a task that goes on and now belongs to this owner.
+    /// Adds a task that continues and now belongs to this owner.
     void add(commtask_t handle) noexcept {
         if (lets_go_) {
             static_cast<void>(commtask_release(&handle));
@@ -59,7 +58,7 @@ public:
     /// Marks the end of the scope: its variables are destroyed from here on.
     void leave() noexcept { is_leaving_ = true; }
 
-    /// From here on, tasks whose handles are dropped go on without an owner.
+    /// From here on, tasks whose handles are dropped continue without an owner.
     void let_all_go() noexcept { lets_go_ = true; }
 
     void join_all() noexcept {
@@ -76,7 +75,7 @@ public:
     void cancel_all() noexcept {
         for (const commtask_t each : open_) static_cast<void>(commtask_cancel(each));
     }
-    /// Lets all tasks go on without an owner.
+    /// Lets all tasks continue without an owner.
     void let_go() noexcept {
         for (commtask_t& each : open_) static_cast<void>(commtask_release(&each));
         open_.clear();
@@ -113,8 +112,8 @@ private:
     owner* before_;
 };
 
-/// Active while a function of the program is called back. The thread may be waiting in a scope, or
-/// joining, and tasks of the function must not belong to that scope.
+/// Exists while a callback of the program runs. The thread may be waiting in a scope, and tasks of
+/// the callback must not belong to that scope.
 class in_callback {
 public:
     in_callback() noexcept { mine_.let_all_go(); }
@@ -124,7 +123,7 @@ private:
     in_owner scope_{&mine_};
 };
 
-/// Ends the handle of a `task` object that was not waited for.
+/// Drops the handle of a `task` object that was not waited for.
 inline void drop(commtask_t handle) noexcept {
     owner* const mine = owner::innermost();
     if (mine == nullptr ? std::uncaught_exceptions() > 0 : mine->joins_now()) {

@@ -35,7 +35,7 @@ template <commtask_kind Kind, typename Function>
 class [[nodiscard]] custom {
 public:
     /// @param function  runs on the worker.
-    /// @param comm  the communicator whose order the task takes part in.
+    /// @param comm  the communicator in whose order the task starts.
     custom(Function function, MPI_Comm comm) noexcept(std::is_nothrow_move_constructible_v<Function>)
         : function_(std::move(function)), comm_(comm) {}
 
@@ -47,7 +47,7 @@ public:
     /// @return a reference that lives as long as this object.
     [[nodiscard]] const Function& function() const noexcept { return function_; }
 
-    /// Returns the communicator whose order the task takes part in.
+    /// Returns the communicator in whose order the task starts.
     /// @return the communicator.
     [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
 
@@ -189,7 +189,7 @@ template <incoming Buffer>
 }
 
 /// Does nothing: a task that joins predecessors.
-/// @param comm  the communicator whose order the task takes part in.
+/// @param comm  the communicator in whose order the task starts.
 /// @return the operation, for post().
 [[nodiscard]] inline operation noop(MPI_Comm comm = MPI_COMM_SELF) noexcept {
     return operation{commtask_op_noop(comm)};
@@ -200,7 +200,7 @@ template <incoming Buffer>
 /// @param function  int(MPI_Request*); runs once on the worker, returns an MPI error code and must
 ///                  not wait. An exception ends the task as failed, with MPI_ERR_OTHER. The
 ///                  function is destroyed after the task has ended.
-/// @param comm  the communicator whose order the task takes part in.
+/// @param comm  the communicator in whose order the task starts.
 /// @return the operation, for post().
 template <typename Function>
     requires std::is_invocable_r_v<int, std::decay_t<Function>&, MPI_Request*>
@@ -213,7 +213,7 @@ template <typename Function>
 /// @param function  int() or void(); runs once on the worker and must not wait. An int is an MPI
 ///                  error code. An exception ends the task as failed, with MPI_ERR_OTHER. The
 ///                  function is destroyed after the task has ended.
-/// @param comm  the communicator whose order the task takes part in.
+/// @param comm  the communicator in whose order the task starts.
 /// @return the operation, for post().
 template <typename Function>
     requires std::is_invocable_v<std::decay_t<Function>&>

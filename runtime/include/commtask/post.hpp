@@ -23,7 +23,7 @@ inline constexpr bool is_postable = std::same_as<std::remove_cvref_t<What>, oper
 template <commtask_kind Kind, typename Function>
 inline constexpr bool is_postable<custom<Kind, Function>> = true;
 
-/// Posts and, on success, leaves the closures to the task.
+/// Posts; on success the task owns the closures.
 template <typename What, typename... Options>
 [[nodiscard]] int post_raw(commtask_t* handle, std::uint32_t flags, What&& what, Options&&... options) {
     static_assert((0 + ... + int{is_after<Options>}) <= 1, "name all predecessors in one after(...)");
@@ -49,12 +49,11 @@ template <typename What, typename... Options>
 template <typename What>
 concept postable = frontend::is_postable<std::remove_cvref_t<What>>;
 
-/// Submits an operation to the worker.
+/// Posts an operation as a task.
 /// @param what  the operation; its buffers belong to the task until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(),
 ///                 at().
-/// @return its handle. If the handle is dropped, the task goes on, as ~task() says; for this,
-///         post_detached() is clearer.
+/// @return the task's handle, which ~task() describes. Without a handle use post_detached().
 /// @throws error  if an argument is wrong; then nothing was posted.
 /// @blocking While the queue is full, and for the first task of a communicator until the worker has
 ///           registered it.
@@ -66,8 +65,8 @@ template <postable What, posting_option... Options>
     return task::adopt(handle);
 }
 
-/// Submits an operation to the worker without a handle. The scope or routine of the thread waits
-/// for the task, and finalize() does.
+/// Posts an operation as a task without a handle. The thread's scope or routine waits for the task;
+/// so does finalize().
 /// @param what  the operation; its buffers belong to the task until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(),
 ///                 at().
@@ -83,13 +82,13 @@ void post_detached(What&& what, Options&&... options) {
     if (mine != nullptr) mine->add(handle);
 }
 
-/// Submits an operation to the worker, unless the queue is full or the worker has not registered
-/// the communicator yet.
+/// Posts an operation as a task, unless the queue is full or the worker has not registered the
+/// communicator yet.
 /// @param what  the operation; its buffers belong to the task until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(),
 ///                 at().
-/// @return its handle; nothing if the operation cannot be posted now. Then closures given as
-///         temporaries are destroyed.
+/// @return the task's handle; nothing if the operation cannot be posted now. Closures given as
+///         temporaries are destroyed in that case.
 /// @throws error  if an argument is wrong; then nothing was posted.
 template <postable What, posting_option... Options>
 [[nodiscard]] std::optional<task> try_post(What&& what, Options&&... options) {

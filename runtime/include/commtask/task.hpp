@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The handle of a task, owned by one object, and waits for it. If a handle is dropped, the task
-// goes on, unless a scope, a routine or an exception ends it (joining.hpp). A wait empties the
-// handle, because the slot behind it is then used for another task.
+// The handle of a task, owned by one object, and functions that wait for tasks. If a handle is
+// dropped, the task continues, unless a scope, a routine or an exception ends it (joining.hpp). A
+// wait empties the handle, because the library reuses the task's memory.
 #pragma once
 
 #include <commtask/handles.hpp>
@@ -34,15 +34,15 @@ public:
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// Drops the handle. Outside a scope or routine the task goes on; inside, the scope or routine
-    /// owns it now. If an exception unwinds the handle, the task is canceled and waited for, since
-    /// buffers that were declared before the handle may be destroyed next.
+    /// Drops the handle. Outside a scope or routine the task continues; inside, the scope or
+    /// routine owns the task now. If an exception unwinds the handle, the task is canceled and
+    /// waited for, since buffers that were declared before the handle may be destroyed next.
     ~task() {
         if (handle_ != COMMTASK_NULL) frontend::drop(handle_);
     }
 
     /// Takes over a handle of the C interface.
-    /// @param handle  from commtask_post; this object gives it back.
+    /// @param handle  from commtask_post; this object releases it.
     /// @return its owner.
     static task adopt(commtask_t handle) noexcept {
         task owner;
@@ -62,11 +62,11 @@ public:
         return result;
     }
 
-    /// Waits until the task has ended, up to a timeout. If it has ended, the handle is empty
-    /// afterwards.
+    /// Waits until the task has ended, at most for a given time. If it has ended, the handle is
+    /// empty afterwards.
     /// @param timeout  zero or negative: tests and does not wait.
-    /// @return how it ended; nothing if the timeout is over, and the handle stays valid.
-    /// @throws error  if called on the worker, which must not wait.
+    /// @return how it ended; nothing after the timeout, and the handle stays valid.
+    /// @throws error if called on the worker, which must not wait.
     template <typename Rep, typename Period>
     [[nodiscard]] std::optional<outcome> wait_for(std::chrono::duration<Rep, Period> timeout) {
         outcome result;
@@ -87,12 +87,12 @@ public:
     }
 
     /// Requests that the task be canceled. A task that has not started never starts. A receive is
-    /// withdrawn if no message has matched it. Any other task completes. The outcome of wait() says
-    /// which.
+    /// canceled if no message has matched it. Any other task completes. The outcome of wait() tells
+    /// which of these happened.
     /// @throws error  if the handle is empty.
     void cancel() { frontend::check(commtask_cancel(handle_)); }
 
-    /// Gives the handle back without waiting; the task goes on, even in a scope.
+    /// Releases the handle without waiting; the task continues, even in a scope.
     void release() noexcept {
         if (handle_ != COMMTASK_NULL) static_cast<void>(commtask_release(&handle_));
     }
@@ -101,8 +101,8 @@ public:
     /// @return a handle that this object still owns.
     [[nodiscard]] commtask_t native() const noexcept { return handle_; }
 
-    /// Returns the C handle and gives up its ownership.
-    /// @return a handle that the caller must give back; this object is empty.
+    /// Returns the C handle and its ownership.
+    /// @return a handle that the caller must release; this object is empty.
     [[nodiscard]] commtask_t to_native() noexcept { return std::exchange(handle_, COMMTASK_NULL); }
 
 private:
@@ -160,10 +160,10 @@ private:
     return ended;
 }
 
-/// Waits until one of several tasks has ended, up to a timeout.
+/// Waits until one of several tasks has ended, at most for a given time.
 /// @param tasks  handles; empty ones are skipped.
 /// @param timeout  zero or negative: tests and does not wait.
-/// @return index and outcome; nothing if the timeout is over.
+/// @return index and outcome; nothing after the timeout.
 /// @throws error  if called on the worker.
 template <typename Rep, typename Period>
 [[nodiscard]] std::optional<ended_task> wait_any_for(std::span<task> tasks,
@@ -188,10 +188,10 @@ template <typename Rep, typename Period>
     return frontend::ending_of_all(commtask_wait_all(handles.size(), handles.data(), nullptr));
 }
 
-/// Waits until all of several tasks have ended, up to a timeout.
+/// Waits until all of several tasks have ended, at most for a given time.
 /// @param tasks  handles; empty ones are skipped.
 /// @param timeout  for all tasks together; zero or negative: tests and does not wait.
-/// @return as wait_all(); nothing if the timeout is over, and tasks that have not ended keep their
+/// @return as wait_all(); nothing after the timeout, and tasks that have not ended keep their
 ///         handles.
 /// @throws error  if called on the worker.
 template <typename Rep, typename Period>

@@ -23,16 +23,16 @@ struct commtask_omp_options;
  *  detach clause. There the thread waits after the task's body, and runs other tasks meanwhile.
  *  Outside of explicit tasks the thread waits in this call.
  *  @param operation  the operation; copied.
- *  @param options    order, status, ticket; null: defaults. Without a ticket the operation takes
- *                    its place in program order in this call.
+ *  @param options    order, status, ticket; null: defaults. Without a ticket, the position in
+ *                    program order is that of this call.
  *  @return COMMTASK_OK; ERR_RUNTIME: operations cannot be bound to tasks (commtask_omp_bind_check),
  *          or not to this task, since libcommtask-omp-bind did not see its creation;
- *          ERR_WORKER_THREAD: called in a callback, outside of a task; or why the operation was
- *          refused. The status and the error handler have the reason too; the task goes on without
- *          the operation.
- *  @buffers As for commtask_post, until the task's dependents run; the status too, so the status
- *           cannot be a local variable of the task. If MPI can start the operation now, the
- *           operation has been started when the call returns.
+ *          ERR_WORKER_THREAD: called in a callback, outside of a task; or the code of a wrong
+ *          argument. The status and the error handler get the error too; the task continues
+ *          without the operation.
+ *  @buffers As for commtask_post, until the task's dependents run; so the status cannot be a
+ *           local variable of the task. If MPI can start the operation now, the operation has been
+ *           started when the call returns.
  *  @blocking As commtask_omp_start; outside of explicit tasks until the operation has ended. */
 COMMTASK_API int commtask_omp_bind_operation(const commtask_op* operation,
                                              const struct commtask_omp_options* options) COMMTASK_NOEXCEPT;

@@ -23,8 +23,8 @@ extern "C" {
 typedef void (*commtask_omp_message_body)(commtask_message* message, void* argument);
 
 /** A listener whose messages become tasks. The fields are private. The object must not be moved or
- *  freed before the enclosing taskgroup has ended and commtask_omp_unlisten or commtask_finalize has
- *  returned. */
+ *  freed before the enclosing taskgroup has ended and commtask_omp_unlisten or commtask_finalize
+ *  has returned. */
 typedef struct commtask_omp_listener {
     commtask_listener_t listener;   /**< The listener of commtask_listen. */
     commtask_omp_message_body body; /**< The body of the messages' tasks. */
@@ -61,8 +61,8 @@ COMMTASK_API int commtask_omp_listen_begin_(MPI_Comm comm, int tag, size_t max_b
                                             void (*end)(void* listener)) COMMTASK_NOEXCEPT;
 
 /** Creates a detached task with out(dependence). The task calls `on_ready` when its dependences are
- *  met, and ends when commtask_omp_listen_complete_ is called. If memory is exhausted, the task ends
- *  without a call of `on_ready`.
+ *  met, and ends when commtask_omp_listen_complete_ is called. If memory is exhausted, the task
+ *  ends without a call of `on_ready`.
  *  @param on_ready    receives the detached task, and may complete it at once.
  *  @param argument    passed to `on_ready`.
  *  @param dependence  an address. */
@@ -73,7 +73,8 @@ COMMTASK_API void commtask_omp_listen_create_detached_(void (*on_ready)(void* de
  *  @param detached  the detached task; freed. */
 COMMTASK_API void commtask_omp_listen_complete_(void* detached) COMMTASK_NOEXCEPT;
 
-/** Unlocks a listener. Completes its detached task if messages are stored or the listener has ended.
+/** Unlocks a listener. Completes its detached task if messages are stored or the listener has
+ *  ended.
  *  @param listener  is locked. */
 static inline void commtask_omp_listen_unlock_(commtask_omp_listener* listener) COMMTASK_NOEXCEPT {
     void* const detached = listener->n_stored > 0 || listener->is_ending ? listener->detached : NULL;
@@ -121,8 +122,8 @@ static inline void commtask_omp_listen_release_(commtask_omp_listener* listener)
     if (n_references == 0) commtask_omp_listen_free_(listener);
 }
 
-/** Makes the serving tasks end; called when commtask_omp_unlisten or commtask_finalize has ended the
- *  listener.
+/** Makes the serving tasks end; called when commtask_omp_unlisten or commtask_finalize has ended
+ *  the listener.
  *  @param argument  the listener. */
 static inline void commtask_omp_listen_on_end_(void* argument) COMMTASK_NOEXCEPT {
     commtask_omp_listener* const listener = (commtask_omp_listener*)argument;
@@ -157,7 +158,8 @@ static inline int commtask_omp_listen_create_tasks_(commtask_omp_listener* liste
     return is_ending;
 }
 
-/** Creates a detached task, and the serving task that depends on it, as children of the current task.
+/** Creates a detached task, and the serving task that depends on it, as children of the current
+ *  task.
  *  @param listener  the listener.
  *  @param serve     the body of the serving task. */
 static inline void commtask_omp_listen_create_serving_task_(commtask_omp_listener* listener,
@@ -194,14 +196,15 @@ static inline void commtask_omp_listen_serve_(commtask_omp_listener* listener) {
 }
 
 /** Starts a listener: `body(message, argument)` is called in an OpenMP task for every message with
- *  this tag on this communicator. Message tasks are unordered and may run concurrently on all threads
- *  of the team. The end of the enclosing taskgroup waits until the listener and all message tasks
- *  have ended; a taskwait or a barrier does not. Cancelling the taskgroup would drop messages.
+ *  this tag on this communicator. Message tasks are unordered and may run concurrently on all
+ *  threads of the team. The end of the enclosing taskgroup waits until the listener and all message
+ *  tasks have ended; a taskwait or a barrier does not. Cancelling the taskgroup would drop
+ *  messages.
  *  @param comm       as for commtask_listen.
  *  @param tag        as for commtask_listen.
  *  @param max_bytes  length of the longest message, in bytes.
- *  @param n_slots    maximum number of messages that were received and not yet released; at least 1.
- *                    Further messages wait in MPI.
+ *  @param n_slots    maximum number of messages that were received and not yet released; at least
+ *                    1. Further messages wait in MPI.
  *  @param body       called for each message. The message is valid until `body` returns.
  *  @param argument   passed to `body`.
  *  @param listener   written; must stay valid until the taskgroup has ended. After that the object
@@ -249,14 +252,14 @@ static inline int commtask_omp_listen(MPI_Comm comm, int tag, size_t max_bytes, 
     return code;
 }
 
-/** Ends a listener of commtask_omp_listen. Messages that MPI has already matched still become tasks,
- *  and the end of the taskgroup waits for these tasks.
+/** Ends a listener of commtask_omp_listen. Messages that MPI has already matched still become
+ *  tasks, and the end of the taskgroup waits for these tasks.
  *  @param listener  from commtask_omp_listen. A listener that has ended or was not started is not
  *                   changed.
  *  @return as commtask_unlisten; after an error the listener stays active.
  *  @blocking As commtask_unlisten. The call does not wait for message tasks.
- *  @threads Any thread except inside a callback; message tasks may call it. One thread at a time, and
- *           not concurrently with commtask_finalize. */
+ *  @threads Any thread except inside a callback; message tasks may call it. One thread at a time,
+ *           and not concurrently with commtask_finalize. */
 static inline int commtask_omp_unlisten(commtask_omp_listener* listener) {
     if (!listener) return commtask_unlisten((commtask_listener_t*)0);
     commtask_listener_t ended = listener->listener;
