@@ -99,7 +99,7 @@ protected:
     virtual ~pending_operation() = default;
     [[nodiscard]] const outcome& result() const noexcept { return result_; }
     /// Why the operation failed or was canceled; "" without memory.
-    [[nodiscard]] const std::string& sentence() const noexcept { return sentence_; }
+    [[nodiscard]] const std::string& error_message() const noexcept { return error_message_; }
 
 private:
     friend class graph_side;
@@ -107,7 +107,7 @@ private:
 
     graph_side& side_;
     outcome result_;                 ///< Written by the worker before it gives the operation to the gateway.
-    std::string sentence_;           ///< Written as result_.
+    std::string error_message_;           ///< Written as result_.
     bool is_polled_ = false;         ///< The progress task takes it, instead of a task that the worker
                                      ///< makes.
     std::atomic<int> references_{2}; ///< The starter's and the worker's; later those of the task that
@@ -251,7 +251,7 @@ public:
         ended.result_ = result;
         if (!result.is_completed()) {
             try {
-                ended.sentence_ = commtask_last_error();
+                ended.error_message_ = commtask_last_error();
             } catch (const std::bad_alloc&) { // the outcome says that it failed
             }
         }

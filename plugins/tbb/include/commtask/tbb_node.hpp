@@ -71,9 +71,9 @@ class operation_failed : public std::runtime_error {
 public:
     /// @param node  the kind of the node.
     /// @param result  how the operation ended.
-    /// @param sentence  an error message that names the operation.
-    operation_failed(const char* node, const outcome& result, const std::string& sentence)
-        : std::runtime_error(std::string{node} + ": " + sentence), result_(result) {}
+    /// @param message  an error message that names the operation.
+    operation_failed(const char* node, const outcome& result, const std::string& message)
+        : std::runtime_error(std::string{node} + ": " + message), result_(result) {}
     /// Makes an error message without the operation's name.
     /// @param node  the kind of the node.
     /// @param result  how the operation ended.
@@ -195,7 +195,7 @@ private:
             const outcome& ended = result();
             if (!ended.is_completed()) {
                 if (std::get<1>(node_.output_ports()).try_put({message, ended})) return;
-                throw operation_failed{node_.kind_.name, ended, sentence()};
+                throw operation_failed{node_.kind_.name, ended, error_message()};
             }
             if constexpr (requires(Message& mine, const status& what) { mine.received(what); }) {
                 message.received(ended.status());
