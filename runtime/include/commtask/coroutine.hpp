@@ -134,7 +134,7 @@ private:
 template <typename Promise, bool HasExecutor>
 constexpr void require_executor() {
     static_assert(HasExecutor || knows_executor<Promise>,
-                  "this coroutine does not say where to go on: co_await resume_on(executor, what)");
+                  "this coroutine has no executor: co_await resume_on(executor, what)");
 }
 
 /// Resumes when tasks and events have ended: posts a noop with these predecessors, and resumes in

@@ -20,8 +20,8 @@ namespace commtask::frontend {
 /// Cancels tasks and waits for them, without waiting in a callback. Never throws.
 inline void join(std::size_t n_tasks, commtask_t* tasks) noexcept {
     if (commtask_join(n_tasks, tasks) != COMMTASK_ERR_WORKER_THREAD) return;
-    commtask_print("a task was dropped where it cannot be waited for, in a callback: it was canceled, and what it has "
-                   "begun may go on");
+    commtask_print("a task was dropped in a callback, which cannot wait for it: it was canceled, and an operation that "
+                   "has started may continue");
 }
 
 /// Open tasks that end with a scope or a routine. One thread at a time may use it.

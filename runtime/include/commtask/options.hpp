@@ -193,8 +193,8 @@ private:
 };
 
 /// Posts the task with a ticket, at the position that the ticket has reserved.
-/// @param place  the ticket; empty after the post.
+/// @param taken  the ticket; empty after the post.
 /// @return an option for post().
-[[nodiscard]] inline ticket& at(ticket& place) noexcept { return place; }
+[[nodiscard]] inline ticket& at(ticket& taken) noexcept { return taken; }
 
 } // namespace commtask

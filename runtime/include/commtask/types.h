@@ -135,8 +135,8 @@ typedef struct commtask_status {
     MPI_Status mpi;       /**< MPI's own status, for MPI_Get_count and MPI_Get_elements. */
 } commtask_status;
 
-/** A place in a communicator's program order, reserved when a task is created and used when it
- *  is posted. */
+/** A ticket: a position in a communicator's program order, reserved when a task is created and
+ *  used when the task is posted. */
 typedef struct commtask_ticket {
     uint64_t number; /**< 0: none. */
     uint32_t class_; /**< The order: of messages or of collectives. */

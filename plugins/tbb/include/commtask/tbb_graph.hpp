@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shared by all communication nodes of one graph: the path from the worker back into the graph, and
-// the list of pending operations and listeners, which a canceled graph gives up. For each operation
+// the list of pending operations and listeners, which a canceled graph abandons. For each operation
 // the worker makes one try_put to a gateway with a single successor; the node's successors and the
 // copies of their messages run in a task of the graph. If the worker shares the core of the only
 // compute thread, a task of the graph, the progress task, polls for completed operations instead: a
@@ -62,7 +62,7 @@ public:
     arrival& operator=(const arrival&) = delete;
     /// In a task of the graph: makes the tasks that follow.
     virtual void enter() = 0;
-    /// In place of enter(), if the graph was canceled.
+    /// Called instead of enter(), if the graph was canceled.
     virtual void forget() noexcept {}
 
 protected:
@@ -107,7 +107,7 @@ private:
 
     graph_side& side_;
     outcome result_;                 ///< Written by the worker before it gives the operation to the gateway.
-    std::string error_message_;           ///< Written as result_.
+    std::string error_message_;      ///< Written as result_.
     bool is_polled_ = false;         ///< The progress task takes it, instead of a task that the worker
                                      ///< makes.
     std::atomic<int> references_{2}; ///< The starter's and the worker's; later those of the task that

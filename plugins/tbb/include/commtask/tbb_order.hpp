@@ -42,7 +42,7 @@ public:
     void skip(std::size_t number) {
         const std::lock_guard guard{lock_};
         if (number < first_number_) return;
-        for (std::optional<ticket>& place : tickets_of(number)) place.reset();
+        for (std::optional<ticket>& each : tickets_of(number)) each.reset();
         forget_used();
     }
 
