@@ -59,7 +59,7 @@ void message(const place& here, std::vector<char>& buffer, bool is_first, bool u
                                    ? commtask_op_recv(buffer.data(), n, MPI_CHAR, here.partner(), 1, MPI_COMM_WORLD)
                                    : commtask_op_send(buffer.data(), n, MPI_CHAR, here.partner(), 1, MPI_COMM_WORLD);
         commtask_t task = COMMTASK_NULL;
-        require(commtask_post(&op, nullptr, &task), COMMTASK_OK);
+        require(commtask_post_operation(&op, nullptr, &task), COMMTASK_OK);
         compute_elsewhere(after_us);
         require(commtask_wait(&task, nullptr), COMMTASK_OK);
         return;

@@ -38,12 +38,12 @@ private:
 
 int post_recv(buffers& place, int i, commtask_t* task) {
     const commtask_op op = commtask_op_recv(place.recv(i), place.count(), MPI_BYTE, 0, i, MPI_COMM_SELF);
-    return commtask_post(&op, nullptr, task);
+    return commtask_post_operation(&op, nullptr, task);
 }
 
 int post_send(buffers& place, int i, commtask_t* task) {
     const commtask_op op = commtask_op_send(place.send(i), place.count(), MPI_BYTE, 0, i, MPI_COMM_SELF);
-    return commtask_post(&op, nullptr, task);
+    return commtask_post_operation(&op, nullptr, task);
 }
 
 /// The eight posts; the least of their results, so that nothing is checked in between.
@@ -58,7 +58,7 @@ int post_burst(buffers& place, commtask_t* tasks) {
     return worst;
 }
 
-void wait_for_burst(commtask_t* tasks) { require(commtask_wait_all(burst, tasks, -1, nullptr), "commtask_wait_all"); }
+void wait_for_burst(commtask_t* tasks) { require(commtask_wait_all(burst, tasks, nullptr), "commtask_wait_all"); }
 
 /// Gives the worker the time to finish what follows a completion and to be watching its queue again.
 void pause_2_us() {

@@ -20,13 +20,13 @@ struct message {
 };
 
 void post(const commtask_op& op, commtask_t* task) {
-    if (const int code = commtask_post(&op, nullptr, task); code < 0) {
+    if (const int code = commtask_post_operation(&op, nullptr, task); code < 0) {
         require(code, "commtask_post");
     }
 }
 
 void wait_for_all(std::vector<commtask_t>& tasks) {
-    require(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), "commtask_wait_all");
+    require(commtask_wait_all(tasks.size(), tasks.data(), nullptr), "commtask_wait_all");
 }
 
 commtask_op recv_of(message& place, int tag) {

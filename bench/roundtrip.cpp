@@ -18,7 +18,7 @@ constexpr int n_in_a_row = 16;
 
 void post_and_wait(const commtask_op& op) {
     commtask_t task = COMMTASK_NULL;
-    const int code = commtask_post(&op, nullptr, &task);
+    const int code = commtask_post_operation(&op, nullptr, &task);
     if (code < 0) {
         require(code, "commtask_post");
     }
@@ -47,9 +47,9 @@ void send_to_self_and_wait() {
     const commtask_op recv = commtask_op_recv(received, 8, MPI_BYTE, 0, 0, MPI_COMM_SELF);
     const commtask_op send = commtask_op_send(sent, 8, MPI_BYTE, 0, 0, MPI_COMM_SELF);
     std::array<commtask_t, 2> tasks{};
-    require(commtask_post(&recv, nullptr, &tasks[0]), "commtask_post");
-    require(commtask_post(&send, nullptr, &tasks[1]), "commtask_post");
-    require(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), "commtask_wait_all");
+    require(commtask_post_operation(&recv, nullptr, &tasks[0]), "commtask_post");
+    require(commtask_post_operation(&send, nullptr, &tasks[1]), "commtask_post");
+    require(commtask_wait_all(tasks.size(), tasks.data(), nullptr), "commtask_wait_all");
 }
 
 /// The same message by the compute thread itself, with no task in flight: what MPI costs alone.

@@ -44,10 +44,10 @@ void run_burst() {
         const int tag = i % (burst / 2);
         const commtask_op op = sends ? commtask_op_send(place, 1, MPI_BYTE, 0, tag, MPI_COMM_SELF)
                                      : commtask_op_recv(place, 1, MPI_BYTE, 0, tag, MPI_COMM_SELF);
-        worst = std::min(worst, commtask_post(&op, nullptr, &tasks.at(static_cast<std::size_t>(i))));
+        worst = std::min(worst, commtask_post_operation(&op, nullptr, &tasks.at(static_cast<std::size_t>(i))));
     }
     require(worst, "commtask_post");
-    require(commtask_wait_all(burst, tasks.data(), -1, nullptr), "commtask_wait_all");
+    require(commtask_wait_all(burst, tasks.data(), nullptr), "commtask_wait_all");
 }
 
 void sample_tasks(const std::string& folder, int n_bursts, round_samples& out) {

@@ -262,7 +262,7 @@ HEADERS = {
         "must live until the task has ended.", lambda row: row.is_of_many, [LARGE, INT]),
     "collectives": (
         "Collective operations with a single count. They are ordered by default: every rank starts them in the order in which "
-        "it posted them or took their tickets. So all ranks have one order if they post in one order.",
+        "the rank posted them or took their tickets. The order must be the same on all ranks.",
         lambda row: row.order == "collectives" and row.family != "file" and not row.has_arrays(), [LARGE]),
     "collectives_v": (
         "Collective operations with arrays of counts: MPI_Count counts and MPI_Aint displacements, as in MPI-4's _c "

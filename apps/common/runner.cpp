@@ -36,7 +36,7 @@ class task_messages {
 public:
     void start(item_list::group some) { post(some, tasks_); }
     void wait() {
-        require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
+        require(commtask_wait_all(tasks_.size(), tasks_.data(), nullptr), "commtask_wait_all");
         tasks_.clear();
     }
     void after_core() {}
@@ -175,7 +175,7 @@ void post(item_list::group messages, std::vector<commtask_t>& tasks) {
             options.n_after = 1;
         }
         commtask_t task = COMMTASK_NULL;
-        require(commtask_post(&each.through->operation, &options, &task), "commtask_post");
+        require(commtask_post_operation(&each.through->operation, &options, &task), "commtask_post");
         tasks.push_back(task);
     }
 }

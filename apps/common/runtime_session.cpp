@@ -83,7 +83,7 @@ int lane_comms::beside_lanes(int n_cores) {
 
 void worker_barrier(MPI_Comm comm) {
     commtask_t task = COMMTASK_NULL;
-    require(commtask_submit(commtask_op_barrier(comm), nullptr, &task), "commtask_post");
+    require(commtask_post(commtask_op_barrier(comm), nullptr, &task), "commtask_post");
     require(commtask_wait(&task, nullptr), "commtask_wait");
 }
 

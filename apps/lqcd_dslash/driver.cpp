@@ -100,8 +100,13 @@ miniapp::outcome run(const options& settings, MPI_Comm comm) {
     on->fill(work, psi_at);
 
     const checker checks{*on, comm, links};
-    const exchange_options exchange_settings{
-        comm, n_cores, settings.probe_every, settings.bad, settings.has_plan, settings.is_held, std::move(of_messages)};
+    const exchange_options exchange_settings{comm,
+                                             n_cores,
+                                             settings.probe_every,
+                                             settings.bad,
+                                             settings.has_plan,
+                                             settings.is_bound,
+                                             std::move(of_messages)};
     const int hops = 2 * settings.iterations;
     const bool is_checked = settings.check != check_level::none;
     std::uint64_t expected = 0;

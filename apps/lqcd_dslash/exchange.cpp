@@ -80,9 +80,9 @@ const mode_description& describe(mode which) {
 exchange::exchange(mode which, stencil& on, const exchange_options& options)
     : on_(on), options_(options), how_(describe(which)) {
     if (how_.has_worker) require(commtask_comm_register(options.comm), "commtask_comm_register");
-    options_.is_held = options.is_held && which == mode::omp;
-    if (options_.is_held && commtask_omp_bind_check() != COMMTASK_OK) {
-        throw std::runtime_error(std::string("--hold: run lqcd_dslash_bind (") + commtask_omp_last_error() + ")");
+    options_.is_bound = options.is_bound && which == mode::omp;
+    if (options_.is_bound && commtask_omp_bind_check() != COMMTASK_OK) {
+        throw std::runtime_error(std::string("--bind: run lqcd_dslash_bind (") + commtask_omp_last_error() + ")");
     }
     const std::array both{faces(0), faces(1)};
     // Bad habits are about single messages.
@@ -135,7 +135,9 @@ std::vector<exchange::face> exchange::faces(int parity) const {
 
 exchange::plans& exchange::record(const std::vector<face>& all) {
     plans& made = plans_.emplace_back();
-    const auto post = [](const commtask_op& each) { require(commtask_post(&each, nullptr, nullptr), "commtask_post"); };
+    const auto post = [](const commtask_op& each) {
+        require(commtask_post_operation(&each, nullptr, nullptr), "commtask_post");
+    };
     const auto post_receives = [&] {
         for (const face& each : all) post(each.receive.operation);
     };
@@ -196,7 +198,7 @@ void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned)
                     pack();
                     let_go(k);
                 }));
-            } else if (options_.is_held) {
+            } else if (options_.is_bound) {
                 // A refusal is counted among the errors, which end the run.
                 packs.push_back(items_.add(part::prepare, [pack, send = all[k].send.operation] {
                     pack();
@@ -208,7 +210,7 @@ void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned)
             for (const int tile : read) items_.reads(packs.back(), {1 - parity, tile, 0});
         }
         int last = sends;
-        if (planned == nullptr && !options_.is_held) {
+        if (planned == nullptr && !options_.is_bound) {
             last = items_.add(part::send, all[k].send);
             items_.wait_for(last, packs);
         }

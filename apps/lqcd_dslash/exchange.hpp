@@ -25,7 +25,7 @@ struct exchange_options {
     int probe_every = 4;             ///< Mode iprobe: interior tiles between two MPI_Iprobe.
     bad_habit bad = bad_habit::none; ///< Mode offload.
     bool has_plan = true;            ///< Modes offload, omp and tbb: the messages of a hop are plans.
-    bool is_held = false;            ///< Mode omp, without a plan: packing a face and sending it are one task.
+    bool is_bound = false;           ///< Mode omp, without a plan: packing a face and sending it are one task.
     std::vector<MPI_Comm> lanes{};   ///< Modes with a worker: what each cut direction is sent on; none: all on `comm`.
 };
 

@@ -47,7 +47,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
     line.number("--probe-every", o.probe_every, 1, most_iterations, "Mode iprobe: interior tiles between probes");
     line.word("--plan", o.has_plan, {"off", "on"},
               "modes offload, omp and tbb: start the messages of an iteration by one post");
-    app.add_flag("--hold", o.is_held,
+    app.add_flag("--bind", o.is_bound,
                  "Mode omp: one task packs and sends a face, and completes with the message (needs lqcd_dslash_bind)");
     app.add_flag("--force-comm", o.force_comm, "Also send faces of undivided directions through MPI");
     line.word("--bad", o.bad, bad_names, "a deliberate mistake that a trace shows; mode offload only");
@@ -58,11 +58,11 @@ parsed_options parse_options(int argc, const char* const* argv) {
         o.which = modes()[static_cast<std::size_t>(o.mode)].which;
         if (o.bad != bad_habit::none && o.which != mode::offload)
             return "--bad " + bad_names[static_cast<std::size_t>(o.bad)] + " works with --mode offload only; add that.";
-        if (o.is_held && o.which != mode::omp) return "--hold works with --mode omp only; add that.";
-        if (o.is_held && o.has_plan && app.count("--plan") > 0) {
-            return "--hold and --plan on are two forms of a hop's messages; choose one.";
+        if (o.is_bound && o.which != mode::omp) return "--bind works with --mode omp only; add that.";
+        if (o.is_bound && o.has_plan && app.count("--plan") > 0) {
+            return "--bind and --plan on are two forms of a hop's messages; choose one.";
         }
-        o.has_plan = o.has_plan && !o.is_held;
+        o.has_plan = o.has_plan && !o.is_bound;
         if (has_short_links) o.kernel.link_reals = 12;
         if (width != "auto") {
             std::istringstream in(width);

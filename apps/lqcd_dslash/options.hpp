@@ -26,7 +26,7 @@ struct options : miniapp::usual_options {
     check_level check = check_level::golden;
     bad_habit bad = bad_habit::none;
     bool has_plan = true;
-    bool is_held = false;
+    bool is_bound = false;
     bool force_comm = false;
 };
 

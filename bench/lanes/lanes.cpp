@@ -65,7 +65,7 @@ public:
             post(commtask_op_recv(&received_[i * n_bytes_], count(), MPI_BYTE, at_.partner(), 0, comm_), tasks_[2 * i]);
             post(commtask_op_send(&sent_[i * n_bytes_], count(), MPI_BYTE, at_.partner(), 0, comm_), tasks_[2 * i + 1]);
         }
-        require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
+        require(commtask_wait_all(tasks_.size(), tasks_.data(), nullptr), "commtask_wait_all");
     }
     void by_mpi() {
         for (std::size_t i = 0; i < n_outstanding; ++i) {
@@ -77,7 +77,7 @@ public:
 
 private:
     static void post(const commtask_op& op, commtask_t& task) {
-        require(commtask_post(&op, nullptr, &task), "commtask_post");
+        require(commtask_post_operation(&op, nullptr, &task), "commtask_post");
     }
     [[nodiscard]] MPI_Count count() const { return static_cast<MPI_Count>(n_bytes_); }
     [[nodiscard]] int int_count() const { return static_cast<int>(n_bytes_); }

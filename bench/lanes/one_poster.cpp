@@ -31,11 +31,11 @@ void require(int code, const char* what) {
 }
 
 void post(const commtask_op& op, std::vector<commtask_t>& to) {
-    require(commtask_post(&op, nullptr, &to.emplace_back(COMMTASK_NULL)), "commtask_post");
+    require(commtask_post_operation(&op, nullptr, &to.emplace_back(COMMTASK_NULL)), "commtask_post");
 }
 
 void wait(std::vector<commtask_t>& for_all) {
-    require(commtask_wait_all(for_all.size(), for_all.data(), -1, nullptr), "commtask_wait_all");
+    require(commtask_wait_all(for_all.size(), for_all.data(), nullptr), "commtask_wait_all");
     for_all.clear();
 }
 

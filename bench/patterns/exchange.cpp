@@ -25,7 +25,7 @@ exchange::exchange(std::string its_name, place here, std::vector<message> messag
     require(commtask_record_begin(), "commtask_record_begin");
     for (std::size_t i = 0; i < messages_.size(); ++i) {
         const commtask_op op = operation(i);
-        require(commtask_post(&op, nullptr, nullptr), "commtask_post");
+        require(commtask_post_operation(&op, nullptr, nullptr), "commtask_post");
     }
     require(commtask_record_end(&plan_), "commtask_record_end");
     for (std::size_t i = 0; i < messages_.size(); ++i) make_persistent(i);
@@ -128,14 +128,14 @@ void exchange::start(way by) {
     case way::posts:
         for (std::size_t i = 0; i < messages_.size(); ++i) {
             const commtask_op op = operation(i);
-            require(commtask_post(&op, nullptr, &tasks_[i]), "commtask_post");
+            require(commtask_post_operation(&op, nullptr, &tasks_[i]), "commtask_post");
         }
         return;
     case way::many_to_many: {
         const commtask_op op = commtask_op_many_to_many_int(
             buffers_[1].data(), &block_bytes_, displs_.data(), MPI_BYTE, &block_dest_, 1, buffers_[0].data(),
             &block_bytes_, displs_.data(), MPI_BYTE, &block_source_, 1, 300, MPI_COMM_WORLD);
-        require(commtask_post(&op, nullptr, &run_), "commtask_post");
+        require(commtask_post_operation(&op, nullptr, &run_), "commtask_post");
         return;
     }
     case way::omp_tasks: return start_by_tasks();
@@ -149,7 +149,7 @@ void exchange::wait(way by) {
     case way::startall: MPI_Waitall(count(), persistent_.data(), MPI_STATUSES_IGNORE); return;
     case way::plan:
     case way::many_to_many: require(commtask_wait(&run_, nullptr), "commtask_wait"); return;
-    case way::posts: require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all"); return;
+    case way::posts: require(commtask_wait_all(tasks_.size(), tasks_.data(), nullptr), "commtask_wait_all"); return;
     case way::omp_tasks:
     case way::omp_plan: require(commtask_omp_wait_all(), "commtask_omp_wait_all");
     }

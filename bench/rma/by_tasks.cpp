@@ -25,7 +25,7 @@ void require(int code, const char* what) {
     how.after = &after;
     how.n_after = 1;
     commtask_t task = COMMTASK_NULL;
-    require(commtask_post(&op, after == COMMTASK_NULL ? nullptr : &how, &task), "commtask_post");
+    require(commtask_post_operation(&op, after == COMMTASK_NULL ? nullptr : &how, &task), "commtask_post");
     return task;
 }
 void let_go(commtask_t task) { require(commtask_release(&task), "commtask_release"); }

@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
         double value = rank;
         run_loop loop;
         loop.start(relax(value, left, right, comm));
-        loop.run(); // this thread resumes what can go on, until all have ended
+        loop.run(); // this thread resumes routines that are ready, until all have ended
         // [loop]
         is_right = value >= 0 && value <= n_ranks;
 

@@ -18,17 +18,17 @@ static void pass_on(MPI_Comm comm) {
     double from_left = -1, from_far = -1, mine = rank;
     /* [after] */
     commtask_t received = COMMTASK_NULL, done[2] = {COMMTASK_NULL, COMMTASK_NULL};
-    commtask_submit(commtask_op_recv(&from_left, 1, MPI_DOUBLE, left, 0, comm), NULL, &received);
-    commtask_submit(commtask_op_send(&mine, 1, MPI_DOUBLE, right, 0, comm), NULL, NULL);
+    commtask_post(commtask_op_recv(&from_left, 1, MPI_DOUBLE, left, 0, comm), NULL, &received);
+    commtask_post(commtask_op_send(&mine, 1, MPI_DOUBLE, right, 0, comm), NULL, NULL);
 
     commtask_options options = COMMTASK_OPTIONS_INIT;
     options.after = &received; /* what came from the left goes on to the right, without a thread in between */
     options.n_after = 1;
-    commtask_submit(commtask_op_send(&from_left, 1, MPI_DOUBLE, right, 1, comm), &options, &done[0]);
-    commtask_submit(commtask_op_recv(&from_far, 1, MPI_DOUBLE, left, 1, comm), NULL, &done[1]);
+    commtask_post(commtask_op_send(&from_left, 1, MPI_DOUBLE, right, 1, comm), &options, &done[0]);
+    commtask_post(commtask_op_recv(&from_far, 1, MPI_DOUBLE, left, 1, comm), NULL, &done[1]);
     /* compute here */
     commtask_wait(&received, NULL);
-    commtask_wait_all(2, done, -1, NULL);
+    commtask_wait_all(2, done, NULL);
     /* [after] */
     expect(from_left == left && from_far == (left + size - 1) % size, "the ring is wrong");
 }
@@ -37,14 +37,14 @@ static void look_at_errors(MPI_Comm comm) {
     double value = 0;
     int code;
     /* [error] */
-    code = commtask_submit(commtask_op_send(&value, 1, MPI_DOUBLE, size, 0, comm), NULL, NULL);
+    code = commtask_post(commtask_op_send(&value, 1, MPI_DOUBLE, size, 0, comm), NULL, NULL);
     if (code != COMMTASK_OK)
         printf("%s: %s\n", commtask_error_string(code),
                commtask_last_error()); /* dest is 4, and ... has ranks 0 to 3 */
 
     commtask_t all = COMMTASK_NULL;
     commtask_status status = COMMTASK_STATUS_INIT;
-    commtask_submit(commtask_op_allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm), NULL, &all);
+    commtask_post(commtask_op_allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm), NULL, &all);
     code = commtask_wait(&all, &status);
     if (code == COMMTASK_FAILED) printf("MPI says: class %d, code %d\n", status.error_class, status.error);
     /* [error] */

@@ -20,12 +20,12 @@ int main(int argc, char** argv) {
     /* [hang] */
     const int left = (rank + size - 1) % size, right = (rank + 1) % size;
     commtask_t received = COMMTASK_NULL, answered = COMMTASK_NULL;
-    commtask_submit(commtask_op_send(&edge, 1, MPI_DOUBLE, right, 77, halo_comm), NULL, NULL);
-    commtask_submit(commtask_op_recv(&halo, 1, MPI_DOUBLE, left, 78, halo_comm), NULL, &received);
+    commtask_post(commtask_op_send(&edge, 1, MPI_DOUBLE, right, 77, halo_comm), NULL, NULL);
+    commtask_post(commtask_op_recv(&halo, 1, MPI_DOUBLE, left, 78, halo_comm), NULL, &received);
     commtask_options options = COMMTASK_OPTIONS_INIT;
     options.after = &received;
     options.n_after = 1;
-    commtask_submit(commtask_op_send(&halo, 1, MPI_DOUBLE, left, 79, halo_comm), &options, &answered);
+    commtask_post(commtask_op_send(&halo, 1, MPI_DOUBLE, left, 79, halo_comm), &options, &answered);
     /* [hang] */
     const int code = commtask_wait_for(&answered, 3000000000, NULL);
     const int ended = commtask_finalize();

@@ -31,9 +31,9 @@ int main(int argc, char** argv) {
         mine[i] = 10 * rank + i;
         const commtask_op both =
             commtask_op_sendrecv(&mine[i], 1, MPI_INT, right, 0, &theirs[i], 1, MPI_INT, left, 0, field[i]);
-        n_wrong += commtask_post(&both, NULL, &task[i]) != COMMTASK_OK;
+        n_wrong += commtask_post_operation(&both, NULL, &task[i]) != COMMTASK_OK;
     }
-    n_wrong += commtask_wait_all(n_fields, task, -1, NULL) != COMMTASK_OK;
+    n_wrong += commtask_wait_all(n_fields, task, NULL) != COMMTASK_OK;
     for (int i = 0; i < n_fields; ++i) n_wrong += theirs[i] != 10 * left + i;
 
     int sent[n_messages], received[n_messages];
@@ -46,10 +46,10 @@ int main(int argc, char** argv) {
     commtask_lanes_choose(&burst, &choice);
     for (int i = 0; i < n_messages; ++i) {
         MPI_Comm on = field[commtask_lane_of_message(&choice, (size_t)i)];
-        commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left, 1, on), NULL, &task[2 * i]);
-        commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right, 1, on), NULL, &task[2 * i + 1]);
+        commtask_post(commtask_op_recv(&received[i], 1, MPI_INT, left, 1, on), NULL, &task[2 * i]);
+        commtask_post(commtask_op_send(&sent[i], 1, MPI_INT, right, 1, on), NULL, &task[2 * i + 1]);
     }
-    commtask_wait_all(2 * n_messages, task, -1, NULL);
+    commtask_wait_all(2 * n_messages, task, NULL);
     /* [burst] */
     for (int i = 0; i < n_messages; ++i) n_wrong += received[i] != 100 * left + i;
     /* [spread] */
@@ -64,10 +64,10 @@ int main(int argc, char** argv) {
     /* [spread] */
     for (int i = 0; i < n_messages; ++i) { /* successive tags take turns on the lanes */
         received[i] = -1;
-        commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left, i, halo), NULL, &task[2 * i]);
-        commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right, i, halo), NULL, &task[2 * i + 1]);
+        commtask_post(commtask_op_recv(&received[i], 1, MPI_INT, left, i, halo), NULL, &task[2 * i]);
+        commtask_post(commtask_op_send(&sent[i], 1, MPI_INT, right, i, halo), NULL, &task[2 * i + 1]);
     }
-    commtask_wait_all(2 * n_messages, task, -1, NULL);
+    commtask_wait_all(2 * n_messages, task, NULL);
     for (int i = 0; i < n_messages; ++i) n_wrong += received[i] != 100 * left + i;
     commtask_finalize();
     MPI_Comm_free(&halo);

@@ -25,11 +25,11 @@ int main(int argc, char** argv) {
     /* [multicast] */
     int word = 7 + rank, heard = 0; /* rank 0 sends to all ranks, itself included */
     commtask_t tasks[2] = {COMMTASK_NULL, COMMTASK_NULL};
-    commtask_submit(commtask_op_recv(&heard, 1, MPI_INT, 0, 1, MPI_COMM_WORLD), NULL, &tasks[0]);
+    commtask_post(commtask_op_recv(&heard, 1, MPI_INT, 0, 1, MPI_COMM_WORLD), NULL, &tasks[0]);
     if (rank == 0) {
-        commtask_submit(commtask_op_multicast(&word, 1, MPI_INT, everyone, size, 1, MPI_COMM_WORLD), NULL, &tasks[1]);
+        commtask_post(commtask_op_multicast(&word, 1, MPI_INT, everyone, size, 1, MPI_COMM_WORLD), NULL, &tasks[1]);
     }
-    commtask_wait_all(2, tasks, -1, NULL);
+    commtask_wait_all(2, tasks, NULL);
     /* [multicast] */
     is_right = is_right && heard == 7;
     /* [many] */
@@ -38,9 +38,9 @@ int main(int argc, char** argv) {
     const int mine[4] = {rank, rank + 1, rank + 2, rank + 3};
     int theirs[4] = {-1, -1, -1, -1};
     commtask_t task = COMMTASK_NULL;
-    commtask_submit(commtask_op_many_to_many_int(mine, n_to, from, MPI_INT, others, 2, theirs, n_from, to, MPI_INT,
-                                                 others, 2, 2, MPI_COMM_WORLD),
-                    NULL, &task);
+    commtask_post(commtask_op_many_to_many_int(mine, n_to, from, MPI_INT, others, 2, theirs, n_from, to, MPI_INT,
+                                               others, 2, 2, MPI_COMM_WORLD),
+                  NULL, &task);
     commtask_wait(&task, NULL);
     /* [many] */
     if (size > 2) is_right = is_right && theirs[0] == others[0] + 1 && theirs[3] == others[1];
@@ -50,12 +50,12 @@ int main(int argc, char** argv) {
     commtask_listener_t listener = COMMTASK_LISTENER_NULL;
     commtask_listen(MPI_COMM_WORLD, 3, 1000 * sizeof(int), 16, take_spikes, all, &listener);
     const int spikes[2] = {rank, 100 + rank};
-    commtask_submit(commtask_op_multicast(spikes, 2, MPI_INT, everyone, size, 3, MPI_COMM_WORLD), NULL, &task);
+    commtask_post(commtask_op_multicast(spikes, 2, MPI_INT, everyone, size, 3, MPI_COMM_WORLD), NULL, &task);
     commtask_wait(&task, NULL);
     commtask_options when = COMMTASK_OPTIONS_INIT;
     when.events = &all;
     when.n_events = 1;
-    commtask_submit(commtask_op_noop(MPI_COMM_WORLD), &when, &task);
+    commtask_post(commtask_op_noop(MPI_COMM_WORLD), &when, &task);
     commtask_wait(&task, NULL);
     commtask_unlisten(&listener); /* the handler is not called any more */
     /* [listen] */

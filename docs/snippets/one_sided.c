@@ -20,7 +20,7 @@ static void put(MPI_Comm comm, const double* halo) {
     commtask_t task;
     MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, comm, &base, &window);
     commtask_win_register(window, comm); /* all ranks */
-    commtask_submit(commtask_op_put(halo, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, window), NULL, &task);
+    commtask_post(commtask_op_put(halo, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, window), NULL, &task);
     commtask_wait(&task, NULL);      /* the halo is free again */
     commtask_win_unregister(window); /* all ranks; then it is in the neighbour's window */
     look_at(base);
@@ -33,8 +33,8 @@ static void put_with_notification(MPI_Comm comm, const double* halo) {
     MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, comm, &base, &window);
     n_wrong += commtask_win_register(window, comm) != COMMTASK_OK;
     commtask_t task[2];
-    commtask_submit(commtask_op_put_notify(halo, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, 7, window), NULL, &task[0]);
-    commtask_submit(commtask_op_await_notify(7, 1, left, window), NULL, &task[1]); /* successors read the halo */
+    commtask_post(commtask_op_put_notify(halo, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, 7, window), NULL, &task[0]);
+    commtask_post(commtask_op_await_notify(7, 1, left, window), NULL, &task[1]); /* successors read the halo */
     n_wrong += commtask_wait(&task[1], NULL) != COMMTASK_OK;
     look_at(base);
     n_wrong += commtask_wait(&task[0], NULL) != COMMTASK_OK;
@@ -48,7 +48,7 @@ static void write_file(MPI_Comm comm, const double* halo, const char* name) {
     MPI_File file;
     commtask_t task;
     MPI_File_open(comm, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
-    commtask_submit(commtask_op_file_write_at(where, halo, n, MPI_DOUBLE, file, comm), NULL, &task);
+    commtask_post(commtask_op_file_write_at(where, halo, n, MPI_DOUBLE, file, comm), NULL, &task);
     commtask_wait(&task, NULL);       /* or another task that depends on it */
     commtask_file_close(&file, comm); /* all ranks; COMMTASK_ERR_RUNNING if a task still needs the file */
     /* [file] */

@@ -19,8 +19,8 @@ int main(int argc, char** argv) {
     MPI_Win_allocate(n * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
     commtask_win_register(window, MPI_COMM_WORLD); /* all ranks */
     commtask_t put, come;
-    commtask_submit(commtask_op_put_notify(halo, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, tag, window), NULL, &put);
-    commtask_submit(commtask_op_await_notify(tag, 1, left, window), NULL, &come);
+    commtask_post(commtask_op_put_notify(halo, n, MPI_DOUBLE, right, 0, n, MPI_DOUBLE, tag, window), NULL, &put);
+    commtask_post(commtask_op_await_notify(tag, 1, left, window), NULL, &come);
     commtask_wait(&come, NULL); /* the left neighbour's halo is here: a task that depends on this one could read it */
     for (int i = 0; i < n; ++i) n_wrong += base[i] != left;
     commtask_wait(&put, NULL);

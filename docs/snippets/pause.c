@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     commtask_pause(); /* from here on the cores are the program's */
     solve_locally();
     commtask_resume();
-    int is_wrong = commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), NULL, &task) != COMMTASK_OK;
+    int is_wrong = commtask_post(commtask_op_barrier(MPI_COMM_WORLD), NULL, &task) != COMMTASK_OK;
     is_wrong |= commtask_wait(&task, NULL) != COMMTASK_OK;
     commtask_finalize();
     MPI_Finalize();

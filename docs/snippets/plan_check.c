@@ -19,10 +19,10 @@ static void record_halo(commtask_plan_t* halo, double* a, int left, int right) {
     const int is_new = *halo == COMMTASK_PLAN_NULL;
     if (!is_new && !commtask_plan_is_checked()) return;
     commtask_record_begin();
-    commtask_submit(commtask_op_recv(&a[0], 1, MPI_DOUBLE, left, 0, MPI_COMM_WORLD), NULL, NULL);
-    commtask_submit(commtask_op_recv(&a[n + 1], 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD), NULL, NULL);
-    commtask_submit(commtask_op_send(&a[1], 1, MPI_DOUBLE, left, 1, MPI_COMM_WORLD), NULL, NULL);
-    commtask_submit(commtask_op_send(&a[n], 1, MPI_DOUBLE, right, 0, MPI_COMM_WORLD), NULL, NULL);
+    commtask_post(commtask_op_recv(&a[0], 1, MPI_DOUBLE, left, 0, MPI_COMM_WORLD), NULL, NULL);
+    commtask_post(commtask_op_recv(&a[n + 1], 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD), NULL, NULL);
+    commtask_post(commtask_op_send(&a[1], 1, MPI_DOUBLE, left, 1, MPI_COMM_WORLD), NULL, NULL);
+    commtask_post(commtask_op_send(&a[n], 1, MPI_DOUBLE, right, 0, MPI_COMM_WORLD), NULL, NULL);
     const int code = is_new ? commtask_record_end(halo) : commtask_record_check(*halo);
     if (code != COMMTASK_OK) MPI_Abort(MPI_COMM_WORLD, 1); /* commtask_last_error() names the first difference */
 }
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
 #endif
     n_wrong_here = wrong_cells(u[n_steps % 2], n, n_steps, rank, size);
     commtask_t sum = COMMTASK_NULL;
-    commtask_submit(commtask_op_allreduce(&n_wrong_here, &n_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), NULL, &sum);
+    commtask_post(commtask_op_allreduce(&n_wrong_here, &n_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), NULL, &sum);
     commtask_wait(&sum, NULL);
     for (int i = 0; i < 2; ++i) commtask_plan_release(&halo[i]);
     commtask_finalize();

@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
     /* [c] */
     commtask_plan_t ring = COMMTASK_PLAN_NULL;
     commtask_record_begin();
-    commtask_submit(commtask_op_precv(in, n_in, n / n_in, MPI_DOUBLE, left, 0, MPI_COMM_WORLD), NULL, NULL);
-    commtask_submit(commtask_op_psend(out, n_out, n / n_out, MPI_DOUBLE, right, 0, MPI_COMM_WORLD), NULL, NULL);
+    commtask_post(commtask_op_precv(in, n_in, n / n_in, MPI_DOUBLE, left, 0, MPI_COMM_WORLD), NULL, NULL);
+    commtask_post(commtask_op_psend(out, n_out, n / n_out, MPI_DOUBLE, right, 0, MPI_COMM_WORLD), NULL, NULL);
     commtask_record_end(&ring);
     for (int step = 0; step < n_steps; ++step) {
         commtask_t run = COMMTASK_NULL;

@@ -2,7 +2,7 @@
 # Compares what a shared library exports with what its C headers declare: a function that is declared and not exported
 # fails at somebody else's link, one that is exported and not declared becomes a promise that nobody meant to give. A value
 # that crosses the border can never grow: operations and prepared tasks go by pointer.
-"""usage: symbols.py LIBRARY INCLUDE_FOLDER"""
+"""usage: symbols.py LIBRARY INCLUDE_FOLDER..."""
 import pathlib
 import re
 import subprocess
@@ -16,14 +16,14 @@ import lint_cpp  # noqa: E402
 DECLARED_ELSEWHERE = {"ompt_start_tool"}
 
 
-def main(library, folder):
+def main(library, *folders):
     listing = subprocess.run(["nm", "-D", "--defined-only", library], text=True, capture_output=True, check=True).stdout
     lines = [line.split()[-2:] for line in listing.splitlines()]
     exported = {name.split("@")[0] for kind, name in lines if kind in "TtWwVvBbDdRri"}
     unversioned = [name for kind, name in lines if kind in "TWi" and "@" not in name]
     declared = set()
     by_value = set()
-    for header in sorted(pathlib.Path(folder).rglob("*.h")):
+    for header in sorted(path for folder in folders for path in pathlib.Path(folder).rglob("*.h")):
         text = header.read_text(encoding="utf-8")
         code = lint_cpp.blank_comments(text)
         for line, name, _, _ in lint_cpp.declarations(text):

@@ -82,7 +82,7 @@ TEST_F(CppAllocation, EpochsOfGroupsAllocateNothingOnceWarm) {
         commtask_op start = commtask_op_win_start(all, 0, handle);
         commtask_options how = COMMTASK_OPTIONS_INIT;
         if (has_place) n_bad += commtask_ticket_take(&start, &how.ticket) != COMMTASK_OK;
-        n_bad += commtask_post(&start, &how, nullptr) != COMMTASK_OK;
+        n_bad += commtask_post_operation(&start, &how, nullptr) != COMMTASK_OK;
         std::ignore = post(shared.complete());
         run(shared.wait());
     };

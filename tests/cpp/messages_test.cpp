@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages, probes and doors through the C++ face: each operation arrives as the one that it is named after, with the
+// Messages, probes and user-defined operations through the C++ front end: each operation arrives as the one that it is named after, with the
 // datatype and the length that its range has. What MPI does with them is tested through the C interface.
 #include "cpp_front_end.hpp"
 #include "mpi_facts.hpp"

@@ -31,9 +31,10 @@ int __wrap_main(int argc, char** argv);
 
 /// Between the program and the library. A noop waits for tasks: whether a coroutine needs one is a matter of time, and the ranks are to be
 /// refused alike.
-__attribute__((visibility("default"))) int commtask_post(const commtask_op* operation, const commtask_options* options,
-                                                         commtask_t* task) noexcept {
-    static auto* const library = reinterpret_cast<decltype(&commtask_post)>(dlsym(RTLD_NEXT, "commtask_post"));
+__attribute__((visibility("default"))) int
+commtask_post_operation(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
+    static auto* const library =
+        reinterpret_cast<decltype(&commtask_post_operation)>(dlsym(RTLD_NEXT, "commtask_post_operation"));
     const bool counts = is_programs_thread && operation->kind != COMMTASK_OP_NOOP;
     if (counts && n_until_refusal > 0 && --n_until_refusal == 0) return COMMTASK_ERR_ARGUMENT;
     return library(operation, options, task);

@@ -335,9 +335,9 @@ TEST(UrgentSender, PostsTheMostUrgentOfThoseThatWait) {
                              one.segment, one.chunk, 1});
             }
             commtask_t all_handed_over = COMMTASK_NULL;
-            miniapp::require(commtask_submit(commtask_op_send(nullptr, 0, MPI_BYTE, 1, 99, MPI_COMM_WORLD), nullptr,
-                                             &all_handed_over),
-                             "commtask_submit");
+            miniapp::require(
+                commtask_post(commtask_op_send(nullptr, 0, MPI_BYTE, 1, 99, MPI_COMM_WORLD), nullptr, &all_handed_over),
+                "commtask_post");
             miniapp::require(commtask_wait(&all_handed_over, nullptr), "commtask_wait");
             sender.finish();
             EXPECT_EQ(sender.failure(), "");

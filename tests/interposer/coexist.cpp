@@ -27,11 +27,11 @@ void turn(int number) {
     std::array<MPI_Request, 2> requests{};
     const commtask_op recv = commtask_op_recv(&by_task, 1, MPI_INT, previous_rank(), 1, MPI_COMM_WORLD);
     const commtask_op send = commtask_op_send(&out, 1, MPI_INT, next_rank(), 1, MPI_COMM_WORLD);
-    expect(commtask_post(&recv, nullptr, &tasks[0]) >= 0, "post of a receive");
+    expect(commtask_post_operation(&recv, nullptr, &tasks[0]) >= 0, "post of a receive");
     MPI_Irecv(&by_mpi, 1, MPI_INT, previous_rank(), 2, MPI_COMM_WORLD, &requests[0]);
-    expect(commtask_post(&send, nullptr, &tasks[1]) >= 0, "post of a send");
+    expect(commtask_post_operation(&send, nullptr, &tasks[1]) >= 0, "post of a send");
     MPI_Isend(&out, 1, MPI_INT, next_rank(), 2, MPI_COMM_WORLD, &requests[1]);
-    expect(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr) >= 0, "wait for the tasks");
+    expect(commtask_wait_all(tasks.size(), tasks.data(), nullptr) >= 0, "wait for the tasks");
     MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
     MPI_Allreduce(&by_task, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     expect(by_task == previous_rank() * 100 + number && by_mpi == by_task, "what was received");

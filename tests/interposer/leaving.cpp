@@ -31,7 +31,7 @@ void waits_for_a_late_message() {
         commtask_options how = COMMTASK_OPTIONS_INIT;
         how.status = &status;
         const commtask_op recv = commtask_op_recv(&value, 1, MPI_INT, 1, late_tag, MPI_COMM_WORLD);
-        EXPECT(commtask_post(&recv, &how, nullptr) == COMMTASK_OK);
+        EXPECT(commtask_post_operation(&recv, &how, nullptr) == COMMTASK_OK);
     }
     const double since = MPI_Wtime();
     while (me == 1 && MPI_Wtime() - since < 1.5) std::this_thread::yield();
@@ -57,22 +57,22 @@ void waits_for_a_call() {
     };
     commtask_t call = COMMTASK_NULL;
     const commtask_op function = commtask_op_call(+take_long, nullptr, MPI_COMM_WORLD);
-    EXPECT(commtask_post(&function, &after, &call) == COMMTASK_OK);
+    EXPECT(commtask_post_operation(&function, &after, &call) == COMMTASK_OK);
     after = COMMTASK_OPTIONS_INIT;
     after.after = &call;
     after.n_after = 1;
     static int value;
     value = 0;
     const int sent = 42;
-    EXPECT(commtask_submit(commtask_op_recv(&value, 1, MPI_INT, me, late_tag, MPI_COMM_WORLD), &after, nullptr) ==
+    EXPECT(commtask_post(commtask_op_recv(&value, 1, MPI_INT, me, late_tag, MPI_COMM_WORLD), &after, nullptr) ==
            COMMTASK_OK);
     // The last pass hands it on: its callback posts what is sent.
     after.callback = [](const commtask_status*, void* what) {
-        EXPECT(commtask_submit(commtask_op_send(what, 1, MPI_INT, me, late_tag, MPI_COMM_WORLD), nullptr, nullptr) ==
+        EXPECT(commtask_post(commtask_op_send(what, 1, MPI_INT, me, late_tag, MPI_COMM_WORLD), nullptr, nullptr) ==
                COMMTASK_OK);
     };
     after.callback_argument = const_cast<int*>(&sent);
-    EXPECT(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), &after, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_post(commtask_op_noop(MPI_COMM_WORLD), &after, nullptr) == COMMTASK_OK);
     EXPECT(commtask_event_signal(event) == COMMTASK_OK);
     const int code = commtask_finalize();
     say("code %d, value %d", code, value);
@@ -117,7 +117,7 @@ void closes_an_open_listener() {
 [[nodiscard]] commtask_plan_t record(const commtask_op& op) {
     commtask_plan_t made = COMMTASK_PLAN_NULL;
     EXPECT(commtask_record_begin() == COMMTASK_OK);
-    EXPECT(commtask_post(&op, nullptr, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_post_operation(&op, nullptr, nullptr) == COMMTASK_OK);
     EXPECT(commtask_record_end(&made) == COMMTASK_OK);
     return made;
 }
@@ -172,7 +172,7 @@ void drops_an_open_recording() {
     begin(0.3);
     EXPECT(commtask_record_begin() == COMMTASK_OK);
     const commtask_op send = commtask_op_send(out, 1, pair, MPI_PROC_NULL, late_tag, MPI_COMM_WORLD);
-    EXPECT(commtask_post(&send, nullptr, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_post_operation(&send, nullptr, nullptr) == COMMTASK_OK);
     EXPECT(commtask_finalize() == COMMTASK_OK);
     begin(0.3);
     commtask_plan_t made = COMMTASK_PLAN_NULL;
@@ -193,7 +193,7 @@ void gives_up_a_run_once() {
     for (const std::size_t held : {0U, 1U}) {
         commtask_plan_t made = COMMTASK_PLAN_NULL;
         EXPECT(commtask_record_begin() == COMMTASK_OK);
-        for (const commtask_op& op : on_either) EXPECT(commtask_post(&op, nullptr, nullptr) == COMMTASK_OK);
+        for (const commtask_op& op : on_either) EXPECT(commtask_post_operation(&op, nullptr, nullptr) == COMMTASK_OK);
         EXPECT(commtask_record_end(&made) == COMMTASK_OK);
         EXPECT(commtask_plan_defer(made, held) == COMMTASK_OK);
         commtask_options how = COMMTASK_OPTIONS_INIT;
@@ -246,14 +246,14 @@ void gives_up_what_cannot_end() {
     how.callback = [](const commtask_status* status, void* state) { *static_cast<int*>(state) = status->state; };
     int never = 0;
     how.callback_argument = &states[0];
-    EXPECT(commtask_submit(commtask_op_recv(&never, 1, MPI_INT, me, never_tag, MPI_COMM_WORLD), &how, nullptr) ==
+    EXPECT(commtask_post(commtask_op_recv(&never, 1, MPI_INT, me, never_tag, MPI_COMM_WORLD), &how, nullptr) ==
            COMMTASK_OK);
     how.callback_argument = &states[1];
     how.events = &event;
     how.n_events = 1;
-    EXPECT(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
     how.callback_argument = &states[2];
-    EXPECT(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_post(commtask_op_noop(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
     const int code = commtask_finalize();
     say("code %d, states %d %d %d", code, states[0], states[1], states[2]);
     EXPECT(code == COMMTASK_ERR_UNFINISHED);
@@ -265,7 +265,7 @@ void gives_up_what_cannot_end() {
 
 /// Callbacks of what is given up come too late to post, as everybody does who posts before the beginning or after the end.
 void refuses_posts_outside_of_its_use() {
-    const auto post_nothing = [] { return commtask_submit(commtask_op_noop(MPI_COMM_SELF), nullptr, nullptr); };
+    const auto post_nothing = [] { return commtask_post(commtask_op_noop(MPI_COMM_SELF), nullptr, nullptr); };
     EXPECT(commtask_is_initialized() == 0);
     const int before = post_nothing();
     begin(0.2);
@@ -279,7 +279,7 @@ void refuses_posts_outside_of_its_use() {
     };
     how.callback_argument = const_cast<void*>(static_cast<const void*>(&post_nothing));
     int never = 0;
-    EXPECT(commtask_submit(commtask_op_recv(&never, 1, MPI_INT, me, never_tag, MPI_COMM_WORLD), &how, nullptr) ==
+    EXPECT(commtask_post(commtask_op_recv(&never, 1, MPI_INT, me, never_tag, MPI_COMM_WORLD), &how, nullptr) ==
            COMMTASK_OK);
     EXPECT(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     const int after = post_nothing();

@@ -34,7 +34,7 @@ void start() {
 }
 
 void post_what_stays(MPI_Comm comm = MPI_COMM_WORLD) {
-    EXPECT(commtask_submit(commtask_op_call(stay, nullptr, comm), nullptr, nullptr) == COMMTASK_OK);
+    EXPECT(commtask_post(commtask_op_call(stay, nullptr, comm), nullptr, nullptr) == COMMTASK_OK);
 }
 
 /// Messages, collectives, and where the ranks meet.
@@ -131,7 +131,7 @@ void post_again(const commtask_status* /*status*/, void* comm) {
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.callback = post_again;
     how.callback_argument = comm;
-    commtask_submit(commtask_op_call(take_a_while, nullptr, *static_cast<MPI_Comm*>(comm)), &how, nullptr);
+    commtask_post(commtask_op_call(take_a_while, nullptr, *static_cast<MPI_Comm*>(comm)), &how, nullptr);
 }
 
 /// The worker of another lane is inside MPI, or a function, again and again: it is out of it when commtask_finalize returns, since

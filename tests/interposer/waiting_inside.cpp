@@ -39,9 +39,10 @@ void wait_here() {
     std::array<commtask_t, 3> tasks{};
     const std::array ops{commtask_op_noop(MPI_COMM_SELF), commtask_op_recv(&mine.in, 1, MPI_INT, 0, tag, MPI_COMM_SELF),
                          commtask_op_send(&mine.out, 1, MPI_INT, 0, tag, MPI_COMM_SELF)};
-    for (std::size_t i = 0; i < ops.size(); ++i) EXPECT(commtask_post(&ops[i], nullptr, &tasks[i]) == COMMTASK_OK);
+    for (std::size_t i = 0; i < ops.size(); ++i)
+        EXPECT(commtask_post_operation(&ops[i], nullptr, &tasks[i]) == COMMTASK_OK);
     ++n_waits;
-    const int code = commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr);
+    const int code = commtask_wait_all(tasks.size(), tasks.data(), nullptr);
     EXPECT(code == COMMTASK_OK || code == COMMTASK_ERR_WORKER_THREAD);
     EXPECT(code != COMMTASK_OK || mine.in == 7);
     for (commtask_t& task : tasks) commtask_release(&task);
@@ -56,7 +57,7 @@ void expect_to_be_refused() {
     EXPECT(commtask_event_create(1, &event) == COMMTASK_OK);
     how.events = &event;
     how.n_events = 1;
-    EXPECT(commtask_submit(commtask_op_noop(MPI_COMM_SELF), &how, &held) == COMMTASK_OK);
+    EXPECT(commtask_post(commtask_op_noop(MPI_COMM_SELF), &how, &held) == COMMTASK_OK);
     EXPECT(commtask_wait_for(&held, 1'000'000, nullptr) == COMMTASK_ERR_WORKER_THREAD);
     EXPECT(commtask_event_signal(event) == COMMTASK_OK);
     EXPECT(commtask_event_release(&event) == COMMTASK_OK);
@@ -139,7 +140,7 @@ int on_query_with_callback(void* state, MPI_Status* status) {
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.callback = [](const commtask_status* /*status*/, void* /*argument*/) { MPI_Cancel(&unwanted); };
     commtask_t task = COMMTASK_NULL;
-    EXPECT(commtask_submit(commtask_op_noop(MPI_COMM_SELF), &how, &task) == COMMTASK_OK);
+    EXPECT(commtask_post(commtask_op_noop(MPI_COMM_SELF), &how, &task) == COMMTASK_OK);
     EXPECT(commtask_wait(&task, nullptr) == COMMTASK_OK);
     return on_query(state, status);
 }
@@ -217,7 +218,7 @@ void what_waits_too() {
     MPI_Op add = MPI_OP_NULL;
     MPI_Op_create(
         [](void*, void*, int*, MPI_Datatype*) {
-            codes = {commtask_comm_register(fresh), commtask_submit(commtask_op_noop(fresh), nullptr, nullptr),
+            codes = {commtask_comm_register(fresh), commtask_post(commtask_op_noop(fresh), nullptr, nullptr),
                      commtask_finalize()};
         },
         1, &add);

@@ -201,7 +201,7 @@ TEST_P(Refused, WithACodeAndASentenceThatNamesTheArgument) {
         options how;
         commtask_t task = COMMTASK_NULL;
         testing::internal::CaptureStderr();
-        const int code = commtask_post(&op, how.flags(flags).get(), &task);
+        const int code = commtask_post_operation(&op, how.flags(flags).get(), &task);
         const std::string printed = testing::internal::GetCapturedStderr();
         EXPECT_EQ(code, wrong.code) << commtask_last_error();
         EXPECT_EQ(task, COMMTASK_NULL);
@@ -231,7 +231,7 @@ TEST_F(Arguments, ATagAboveTheUpperBoundIsRefused) {
     EXPECT_GE(info.tag_upper_bound, 32767);
     if (info.tag_upper_bound == INT_MAX) GTEST_SKIP() << "every tag is good for this MPI";
     const commtask_op op = commtask_op_send(values, 1, MPI_INT, rank_, info.tag_upper_bound + 1, comm_);
-    EXPECT_EQ(commtask_post(&op, nullptr, nullptr), COMMTASK_ERR_TAG);
+    EXPECT_EQ(commtask_post_operation(&op, nullptr, nullptr), COMMTASK_ERR_TAG);
     int received = -1;
     const int sent = rank_;
     commtask_t receive = post(commtask_op_recv(&received, 1, MPI_INT, rank_, info.tag_upper_bound, comm_));
@@ -247,22 +247,22 @@ TEST_F(Arguments, ACountThatThisMpiCannotCarryIsRefusedAndNotCutShort) {
     if (info.has_large_counts != 0) GTEST_SKIP() << "this MPI carries it";
     const MPI_Count count = static_cast<MPI_Count>(INT_MAX) + 2;
     const commtask_op op = commtask_op_send(values, count, MPI_BYTE, rank_, 0, comm_);
-    EXPECT_EQ(commtask_post(&op, nullptr, nullptr), COMMTASK_ERR_COUNT);
+    EXPECT_EQ(commtask_post_operation(&op, nullptr, nullptr), COMMTASK_ERR_COUNT);
     EXPECT_NE(std::strstr(commtask_last_error(), "count"), nullptr) << commtask_last_error();
 }
 
 TEST_F(Arguments, NullAndUnsizedStructsAreRefused) {
-    EXPECT_EQ(commtask_post(nullptr, nullptr, nullptr), COMMTASK_ERR_ARGUMENT);
+    EXPECT_EQ(commtask_post_operation(nullptr, nullptr, nullptr), COMMTASK_ERR_ARGUMENT);
     const commtask_op noop = commtask_op_noop(comm_);
     commtask_options unsized = COMMTASK_OPTIONS_INIT;
     unsized.struct_size = 0;
-    EXPECT_EQ(commtask_post(&noop, &unsized, nullptr), COMMTASK_ERR_ARGUMENT);
+    EXPECT_EQ(commtask_post_operation(&noop, &unsized, nullptr), COMMTASK_ERR_ARGUMENT);
     commtask_options nowhere = COMMTASK_OPTIONS_INIT;
     nowhere.n_after = 1;
-    EXPECT_EQ(commtask_post(&noop, &nowhere, nullptr), COMMTASK_ERR_ARGUMENT);
+    EXPECT_EQ(commtask_post_operation(&noop, &nowhere, nullptr), COMMTASK_ERR_ARGUMENT);
     nowhere = COMMTASK_OPTIONS_INIT;
     nowhere.n_events = 1;
-    EXPECT_EQ(commtask_post(&noop, &nowhere, nullptr), COMMTASK_ERR_ARGUMENT);
+    EXPECT_EQ(commtask_post_operation(&noop, &nowhere, nullptr), COMMTASK_ERR_ARGUMENT);
 
     int ended = -1;
     EXPECT_EQ(commtask_test(nullptr, &ended, nullptr), COMMTASK_ERR_ARGUMENT);
@@ -332,7 +332,7 @@ TEST_F(Arguments, AFreedCommunicatorIsRefused) {
     for (const commtask_op& op :
          {commtask_op_send(values, 1, MPI_INT, rank_, 0, stale), commtask_op_barrier(stale), commtask_op_noop(stale)}) {
         commtask_t task = COMMTASK_NULL;
-        EXPECT_EQ(commtask_post(&op, nullptr, &task), COMMTASK_ERR_COMM);
+        EXPECT_EQ(commtask_post_operation(&op, nullptr, &task), COMMTASK_ERR_COMM);
         EXPECT_EQ(task, COMMTASK_NULL);
         EXPECT_NE(std::strstr(commtask_last_error(), "comm"), nullptr) << commtask_last_error();
     }
@@ -348,7 +348,7 @@ TEST_F(Arguments, AFreedCommunicatorThatTheLibraryNeverSawIsRefused) {
     const MPI_Comm stale = copy;
     ASSERT_EQ(MPI_Comm_free(&copy), MPI_SUCCESS);
     const commtask_op op = commtask_op_barrier(stale);
-    EXPECT_EQ(commtask_post(&op, nullptr, nullptr), COMMTASK_ERR_COMM);
+    EXPECT_EQ(commtask_post_operation(&op, nullptr, nullptr), COMMTASK_ERR_COMM);
 }
 
 TEST_F(Arguments, ADatatypeThatWasNeverCommittedEndsItsOwnTask) {
@@ -356,7 +356,7 @@ TEST_F(Arguments, ADatatypeThatWasNeverCommittedEndsItsOwnTask) {
     MPI_Type_contiguous(2, MPI_INT, &pair);
     commtask_t task = COMMTASK_NULL;
     const commtask_op op = commtask_op_send(values, 1, pair, rank_, 0, comm_);
-    const int code = commtask_post(&op, nullptr, &task);
+    const int code = commtask_post_operation(&op, nullptr, &task);
     if (code == COMMTASK_OK) {
         commtask_status status = COMMTASK_STATUS_INIT;
         EXPECT_EQ(finish(task, &status), COMMTASK_FAILED);
@@ -371,9 +371,9 @@ TEST_F(Arguments, ADatatypeThatWasNeverCommittedEndsItsOwnTask) {
 
 TEST_F(Arguments, ASentenceBelongsToItsThread) {
     const commtask_op wrong = commtask_op_send(values, -1, MPI_INT, rank_, 0, comm_);
-    ASSERT_EQ(commtask_post(&wrong, nullptr, nullptr), COMMTASK_ERR_COUNT);
+    ASSERT_EQ(commtask_post_operation(&wrong, nullptr, nullptr), COMMTASK_ERR_COUNT);
     const commtask_op start = commtask_op_start(succeed_start, nullptr, comm_);
-    ASSERT_EQ(commtask_post(&start, nullptr, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_post_operation(&start, nullptr, nullptr), COMMTASK_OK);
     EXPECT_NE(std::strstr(commtask_last_error(), "count"), nullptr) << "the last negative code's, not the last call's";
 }
 

@@ -64,15 +64,16 @@ TEST_F(Backpressure, AHundredThousandReceivesWaitForTheirSends) {
         std::fill(received.begin(), received.end(), -1);
         for (std::size_t i = 0; i < n_messages; ++i) {
             const commtask_op op = commtask_op_recv(&received[i], 1, MPI_INT, left(), 0, comm_);
-            ASSERT_EQ(commtask_post(&op, nullptr, &tasks[i]), COMMTASK_OK) << commtask_last_error();
+            ASSERT_EQ(commtask_post_operation(&op, nullptr, &tasks[i]), COMMTASK_OK) << commtask_last_error();
         }
         run(commtask_op_barrier(comm_)); // or early messages would pile up inside MPI, which never gives memory back
         for (std::size_t i = 0; i < n_messages; ++i) {
             sent[i] = value_of(rank_, static_cast<int>(i));
             const commtask_op op = commtask_op_send(&sent[i], 1, MPI_INT, right(), 0, comm_);
-            ASSERT_EQ(commtask_post(&op, nullptr, &tasks[n_messages + i]), COMMTASK_OK) << commtask_last_error();
+            ASSERT_EQ(commtask_post_operation(&op, nullptr, &tasks[n_messages + i]), COMMTASK_OK)
+                << commtask_last_error();
         }
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), 4 * limit_ns, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), 4 * limit_ns, nullptr), COMMTASK_OK);
         for (std::size_t i = 0; i < n_messages; ++i) ASSERT_EQ(received[i], value_of(left(), static_cast<int>(i)));
         if (round > 0) continue;
         resident_after_first = resident_bytes();
@@ -103,15 +104,16 @@ TEST_F(Backpressure, TryIsAnsweredWithAgainAndNothingIsLost) {
     int n_accepted = 0;
     int code = COMMTASK_OK;
     commtask_t none = COMMTASK_NULL;
-    while ((code = commtask_post(&noop, how.get(), nullptr)) == COMMTASK_OK && n_accepted <= 1000) ++n_accepted;
+    while ((code = commtask_post_operation(&noop, how.get(), nullptr)) == COMMTASK_OK && n_accepted <= 1000)
+        ++n_accepted;
     EXPECT_EQ(code, COMMTASK_AGAIN);
     EXPECT_GT(n_accepted, 0);
     EXPECT_LE(n_accepted, static_cast<int>(capacity));
-    EXPECT_EQ(commtask_post(&noop, how.get(), &none), COMMTASK_AGAIN) << "it stays full";
+    EXPECT_EQ(commtask_post_operation(&noop, how.get(), &none), COMMTASK_AGAIN) << "it stays full";
     EXPECT_EQ(none, COMMTASK_NULL);
     // An ordered task that was not taken has not taken a place either.
     const commtask_op barrier = commtask_op_barrier(comm_);
-    EXPECT_EQ(commtask_post(&barrier, how.get(), nullptr), COMMTASK_AGAIN);
+    EXPECT_EQ(commtask_post_operation(&barrier, how.get(), nullptr), COMMTASK_AGAIN);
     state.may_end = true;
     EXPECT_EQ(finish(stop), COMMTASK_OK);
     run(commtask_op_barrier(comm_));
@@ -124,7 +126,7 @@ int post_in_the_end(const commtask_op& op) {
     options how;
     how.flags(COMMTASK_TRY);
     int code = COMMTASK_AGAIN;
-    while ((code = commtask_post(&op, how.get(), nullptr)) == COMMTASK_AGAIN) std::this_thread::yield();
+    while ((code = commtask_post_operation(&op, how.get(), nullptr)) == COMMTASK_AGAIN) std::this_thread::yield();
     return code;
 }
 
@@ -142,9 +144,10 @@ TEST_F(Backpressure, TryIsAnsweredWithAgainWhileTheWorkerHasNotSeenTheCommunicat
     how.flags(COMMTASK_TRY);
     const commtask_op noop = commtask_op_noop(fresh);
     // More often than the queue has room: the worker is asked once.
-    for (std::size_t i = 0; i < 2 * capacity; ++i) EXPECT_EQ(commtask_post(&noop, how.get(), nullptr), COMMTASK_AGAIN);
+    for (std::size_t i = 0; i < 2 * capacity; ++i)
+        EXPECT_EQ(commtask_post_operation(&noop, how.get(), nullptr), COMMTASK_AGAIN);
     const commtask_op known = commtask_op_noop(comm_);
-    EXPECT_EQ(commtask_post(&known, how.get(), nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_post_operation(&known, how.get(), nullptr), COMMTASK_OK);
     state.may_end = true;
     EXPECT_EQ(finish(stop), COMMTASK_OK);
     EXPECT_EQ(post_in_the_end(noop), COMMTASK_OK);
@@ -171,8 +174,8 @@ TEST_F(Backpressure, ATicketIsStillGoodAfterAgain) {
     options how;
     how.flags(COMMTASK_TRY);
     const commtask_op noop = commtask_op_noop(comm_);
-    while (commtask_post(&noop, how.get(), nullptr) == COMMTASK_OK) {}
-    EXPECT_EQ(commtask_post(&barrier, how.at(ticket).get(), nullptr), COMMTASK_AGAIN);
+    while (commtask_post_operation(&noop, how.get(), nullptr) == COMMTASK_OK) {}
+    EXPECT_EQ(commtask_post_operation(&barrier, how.at(ticket).get(), nullptr), COMMTASK_AGAIN);
     state.may_end = true;
     EXPECT_EQ(finish(stop), COMMTASK_OK);
     options at_last;
@@ -199,7 +202,7 @@ TEST_F(Backpressure, APlanOfManyMembersTakesOnePlaceAndIsStartedAgainAfterAgain)
     std::vector<commtask_t> runs;
     for (std::size_t i = 0; i < n_plans; ++i) runs.push_back(plans[i].start(how.get()));
     const commtask_op noop = commtask_op_noop(comm_);
-    while (commtask_post(&noop, how.get(), nullptr) == COMMTASK_OK) {}
+    while (commtask_post_operation(&noop, how.get(), nullptr) == COMMTASK_OK) {}
     commtask_t none = COMMTASK_NULL;
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(commtask_plan_start(refused.get(), how.get(), &none), COMMTASK_AGAIN);
@@ -226,14 +229,15 @@ TEST_F(Backpressure, APosterWaitsUntilThereIsRoomAgain) {
                 [](const commtask_status* /*status*/, void* n) { static_cast<std::atomic<int>*>(n)->fetch_add(1); },
                 &n_ended);
             const commtask_op noop = commtask_op_noop(comm_);
-            EXPECT_EQ(commtask_post(&noop, how.get(), nullptr), COMMTASK_OK);
+            EXPECT_EQ(commtask_post_operation(&noop, how.get(), nullptr), COMMTASK_OK);
             ++n_posted;
         }
     }};
     // The queue is full when one that may not wait is refused.
     options try_it;
     const commtask_op noop = commtask_op_noop(comm_);
-    while (commtask_post(&noop, try_it.flags(COMMTASK_TRY).get(), nullptr) != COMMTASK_AGAIN) std::this_thread::yield();
+    while (commtask_post_operation(&noop, try_it.flags(COMMTASK_TRY).get(), nullptr) != COMMTASK_AGAIN)
+        std::this_thread::yield();
     EXPECT_LT(n_posted, n_tasks);
     EXPECT_EQ(n_ended, 0);
     state.may_end = true;
@@ -259,7 +263,7 @@ void post_a_burst(const commtask_status* /*status*/, void* argument) {
         };
         how.callback_argument = state;
         const commtask_op noop = commtask_op_noop(state->comm);
-        if (commtask_post(&noop, &how, nullptr) != COMMTASK_OK) ++state->n_refused;
+        if (commtask_post_operation(&noop, &how, nullptr) != COMMTASK_OK) ++state->n_refused;
     }
 }
 
@@ -285,7 +289,7 @@ TEST_F(Backpressure, ManyPostersThroughASmallQueueLoseNothing) {
                 how.callback = [](const commtask_status*, void* n) { static_cast<std::atomic<int>*>(n)->fetch_add(1); };
                 how.callback_argument = &n_ended;
                 const commtask_op noop = commtask_op_noop(comm_);
-                EXPECT_EQ(commtask_post(&noop, &how, nullptr), COMMTASK_OK);
+                EXPECT_EQ(commtask_post_operation(&noop, &how, nullptr), COMMTASK_OK);
             }
         });
     }

@@ -149,7 +149,7 @@ TEST_F(CallersThread, SumsRoundAsTheirPosterDid) {
     // A plan's members have the modes of its start.
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     const commtask_op recorded = op();
-    ASSERT_EQ(commtask_post(&recorded, nullptr, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_post_operation(&recorded, nullptr, nullptr), COMMTASK_OK);
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK);
     for (const bool is_up : {true, false, true}) {

@@ -289,7 +289,7 @@ TEST_F(Intercommunicator, MessagesGoToTheRanksOfTheOtherSide) {
 TEST_F(Intercommunicator, ARankBeyondTheOtherSideIsRefused) {
     int value = 0;
     const commtask_op beyond = commtask_op_send(&value, 1, MPI_INT, n_remote_, 0, inter_);
-    EXPECT_EQ(commtask_post(&beyond, nullptr, nullptr), COMMTASK_ERR_RANK);
+    EXPECT_EQ(commtask_post_operation(&beyond, nullptr, nullptr), COMMTASK_ERR_RANK);
 }
 
 TEST_F(Intercommunicator, BcastGoesFromOneRootToTheOtherSide) {

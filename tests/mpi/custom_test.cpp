@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Part of mpi.operations: the general doors. `start` takes any function that makes a request (persistent requests,
+// Part of mpi.operations: user-defined operations. `start` takes any function that makes a request (persistent requests,
 // one-sided ones, files), `attach` takes a request that exists, `call` runs a function on the worker, `noop` joins.
 // When all tests are over, every kind of operation was posted by some test of this program.
 #include "runtime_test.hpp"
@@ -204,7 +204,7 @@ TEST_F(Doors, PlanStartsWhatWasRecorded) {
         return MPI_SUCCESS;
     };
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
-    EXPECT_EQ(commtask_submit(commtask_op_call(+count, &n_runs, comm_), nullptr, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_post(commtask_op_call(+count, &n_runs, comm_), nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
     for (int i = 1; i <= 3; ++i) {
         run(commtask_op_plan(plan));

@@ -184,7 +184,7 @@ TEST_F(Failures, OneBadMessageAmongManyFailsAlone) {
             EXPECT_EQ(received[i], sent);
         }
     }
-    commtask_wait_all(sends.size(), sends.data(), limit_ns, nullptr);
+    commtask_wait_all_for(sends.size(), sends.data(), limit_ns, nullptr);
 }
 
 std::atomic<int> n_handler_calls{0};

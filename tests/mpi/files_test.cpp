@@ -124,7 +124,7 @@ TEST_F(Files, WhatIsBeyondTheEndIsAShortRead) {
 TEST_F(Files, AWrongArgumentIsRefusedByName) {
     int value = 0;
     const auto refused = [](const commtask_op& op, int code, const char* word) {
-        EXPECT_EQ(commtask_post(&op, nullptr, nullptr), code);
+        EXPECT_EQ(commtask_post_operation(&op, nullptr, nullptr), code);
         EXPECT_NE(std::strstr(commtask_last_error(), word), nullptr) << commtask_last_error();
     };
     refused(commtask_op_file_read(&value, 1, MPI_INT, MPI_FILE_NULL, comm_), COMMTASK_ERR_FILE, "file");
@@ -165,7 +165,7 @@ TEST_F(Files, AFileOfAPlanStaysOpenUntilThePlanIsReleased) {
     const commtask_op write = commtask_op_file_write_at(begin_of(rank_), mine.data(), count, MPI_INT, file_, comm_);
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
-    EXPECT_EQ(commtask_post(&write, nullptr, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_post_operation(&write, nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK);
     EXPECT_EQ(commtask_file_close(&file_, comm_), COMMTASK_ERR_RUNNING);
     EXPECT_NE(std::strstr(commtask_last_error(), "1 members on the file"), nullptr) << commtask_last_error();

@@ -139,7 +139,7 @@ TEST_F(LaneChoiceByTable, CarriesABurstOverTheChosenLanes) {
         tasks.push_back(post(commtask_op_recv(&received[i], 1, MPI_INT, left(), 0, on)));
         tasks.push_back(post(commtask_op_send(&sent[i], 1, MPI_INT, right(), 0, on)));
     }
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     EXPECT_EQ(received, values_of(left(), n_messages));
     for (MPI_Comm& each : comms) free_on_worker(each, each);
 }

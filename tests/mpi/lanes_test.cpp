@@ -179,7 +179,7 @@ TEST_P(Lanes, PassAValueAlongAChainThatChangesLanes) {
                                                   on(i % n_lanes())),
                              how));
     }
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     EXPECT_EQ(cells.back(), value_of(((rank_ - n_links) % n_ranks_ + n_ranks_) % n_ranks_, 0));
 }
 
@@ -220,7 +220,7 @@ TEST_P(Lanes, KeepTheOrderOfEachCommunicatorWhateverTheThreads) {
                 tasks.push_back(post(commtask_op_recv(&to[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, on(lane))));
                 tasks.push_back(post(commtask_op_send(&from[i], 1, MPI_INT, right(), 5, on(lane))));
             }
-            EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+            EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         });
     }
     for (std::thread& each : threads) each.join();
@@ -243,7 +243,7 @@ TEST_P(Lanes, CarryLongMessagesSideBySide) {
             tasks.push_back(post(commtask_op_recv(to.data(), n_ints, MPI_INT, left(), 0, on(lane))));
             tasks.push_back(post(commtask_op_send(from.data(), n_ints, MPI_INT, right(), 0, on(lane))));
         }
-        ASSERT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        ASSERT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         for (int lane = 0; lane < n_lanes(); ++lane) {
             const std::vector<int> expected(n_ints, value_of(left(), 10 * turn + lane));
             ASSERT_EQ(received[static_cast<std::size_t>(lane)], expected);
@@ -257,9 +257,9 @@ TEST_P(Lanes, RunAPlanWithMembersOnAllOfThem) {
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     for (int lane = 0; lane < n_lanes(); ++lane) {
         const auto i = static_cast<std::size_t>(lane);
-        ASSERT_EQ(commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left(), 7, on(lane)), nullptr, nullptr),
+        ASSERT_EQ(commtask_post(commtask_op_recv(&received[i], 1, MPI_INT, left(), 7, on(lane)), nullptr, nullptr),
                   COMMTASK_OK);
-        ASSERT_EQ(commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right(), 7, on(lane)), nullptr, nullptr),
+        ASSERT_EQ(commtask_post(commtask_op_send(&sent[i], 1, MPI_INT, right(), 7, on(lane)), nullptr, nullptr),
                   COMMTASK_OK);
     }
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
@@ -311,7 +311,7 @@ TEST_P(Lanes, WaitForAnyOfTasksOnAllOfThem) {
     for (int lane = last_lane(); lane >= 0; --lane) {
         run(commtask_op_send(&sent, 1, MPI_INT, right(), 0, on(lane)));
         std::size_t ended = 99;
-        ASSERT_EQ(commtask_wait_any(tasks.size(), tasks.data(), limit_ns, &ended, nullptr), COMMTASK_OK);
+        ASSERT_EQ(commtask_wait_any_for(tasks.size(), tasks.data(), limit_ns, &ended, nullptr), COMMTASK_OK);
         EXPECT_EQ(ended, static_cast<std::size_t>(lane));
         run(commtask_op_barrier(comm_)); // or a neighbour's next message would come before this one is looked at
     }
@@ -337,7 +337,7 @@ TEST_P(Lanes, ServeFreshCommunicatorsOfSeveralThreadsAtOnce) {
             [&each] { EXPECT_EQ(commtask_comm_register(each), COMMTASK_OK) << commtask_last_error(); });
     }
     for (std::thread& each : threads) each.join();
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     for (MPI_Comm& each : fresh) {
         run(commtask_op_barrier(each));
         free_on_worker(each, each);

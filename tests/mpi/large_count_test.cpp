@@ -39,7 +39,7 @@ TEST_F(LargeCount, AMessageBeyondAnIntArrivesWholeOrIsRefused) {
     if (info.has_large_counts == 0) {
         char byte = 0;
         const commtask_op op = commtask_op_send(&byte, count, MPI_BYTE, rank_, 0, comm_);
-        EXPECT_EQ(commtask_post(&op, nullptr, nullptr), COMMTASK_ERR_COUNT);
+        EXPECT_EQ(commtask_post_operation(&op, nullptr, nullptr), COMMTASK_ERR_COUNT);
         EXPECT_NE(std::strstr(commtask_last_error(), "count"), nullptr) << commtask_last_error();
         return;
     }

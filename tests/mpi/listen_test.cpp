@@ -5,7 +5,7 @@
 #include "mpi_facts.hpp"
 #include "runtime_test.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <algorithm>
 #include <atomic>
@@ -288,7 +288,7 @@ struct late_return {
     }
     static void post_detached(MPI_Comm comm, options& how) {
         const commtask_op noop = commtask_op_noop(comm);
-        EXPECT_EQ(commtask_post(&noop, how.get(), nullptr), COMMTASK_OK) << commtask_last_error();
+        EXPECT_EQ(commtask_post_operation(&noop, how.get(), nullptr), COMMTASK_OK) << commtask_last_error();
     }
 };
 
@@ -365,7 +365,7 @@ TEST_F(Listen, TellsAFaceOfItsEndOnceAndAfterTheLastMessage) {
     for (const bool by_finalize : {false, true}) {
         told seen;
         commtask_listener_t listener = listen(sizeof(int), 3, +keep, &seen);
-        commtask_listener_on_end(listener, +count_end, &seen);
+        commtask_frontend_on_listener_end(listener, +count_end, &seen);
         const int word = 1;
         run(commtask_op_send(&word, 1, MPI_INT, right(), tag, comm_));
         while (seen.n_come == 0) std::this_thread::yield();
@@ -405,10 +405,9 @@ TEST_F(Listen, AHandlerPostsButDoesNotWait) {
         const int number = *static_cast<int*>(come->data);
         if (number > 0) {
             played.numbers.push_back(number - 1);
-            EXPECT_EQ(
-                commtask_submit(commtask_op_send(&played.numbers.back(), 1, MPI_INT, played.rank, tag, played.comm),
-                                nullptr, nullptr),
-                COMMTASK_OK);
+            EXPECT_EQ(commtask_post(commtask_op_send(&played.numbers.back(), 1, MPI_INT, played.rank, tag, played.comm),
+                                    nullptr, nullptr),
+                      COMMTASK_OK);
         } else {
             commtask_listener_t copy = played.listener;
             played.code_of_end = commtask_unlisten(&copy);

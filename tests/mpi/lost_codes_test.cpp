@@ -130,7 +130,7 @@ TEST_F(LostCodes, ATruncatedMessageFailsItsReceiveBesideTheRunOfAPlanToo) {
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     const commtask_op member = commtask_op_recv(of_plan.data(), 1, MPI_INT, left(), 7, comm_);
-    EXPECT_EQ(commtask_post(&member, nullptr, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_post_operation(&member, nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK);
     const own_handler handler;
     handler.set_on(MPI_COMM_SELF);
@@ -161,7 +161,7 @@ TEST_F(LostCodes, WhatIsNoCommunicatorIsRefusedWithASentence) {
         MPI_Comm garbage{};
         std::memcpy(&garbage, &bits, sizeof garbage);
         const commtask_op operation = commtask_op_barrier(garbage);
-        EXPECT_EQ(commtask_post(&operation, nullptr, nullptr), COMMTASK_ERR_COMM) << std::hex << bits;
+        EXPECT_EQ(commtask_post_operation(&operation, nullptr, nullptr), COMMTASK_ERR_COMM) << std::hex << bits;
         EXPECT_NE(std::strstr(commtask_last_error(), "comm is not a communicator"), nullptr) << commtask_last_error();
         EXPECT_EQ(commtask_comm_register(garbage), COMMTASK_ERR_COMM) << std::hex << bits;
         const own_handler handler;

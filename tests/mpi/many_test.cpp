@@ -211,11 +211,11 @@ TEST_F(Many, AreRecorded) {
     const int next = right();
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
-    EXPECT_EQ(commtask_submit(exchange(out[0], in[0], false), nullptr, nullptr), COMMTASK_OK);
-    EXPECT_EQ(commtask_submit(commtask_op_recv(&heard, 1, MPI_INT, left(), 2, comm_), nullptr, nullptr), COMMTASK_OK);
-    EXPECT_EQ(commtask_submit(commtask_op_multicast(&said, 1, MPI_INT, &next, 1, 2, comm_), nullptr, nullptr),
+    EXPECT_EQ(commtask_post(exchange(out[0], in[0], false), nullptr, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_post(commtask_op_recv(&heard, 1, MPI_INT, left(), 2, comm_), nullptr, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_post(commtask_op_multicast(&said, 1, MPI_INT, &next, 1, 2, comm_), nullptr, nullptr),
               COMMTASK_OK);
-    EXPECT_EQ(commtask_submit(commtask_op_multicast(&said, 1, MPI_INT, nullptr, 0, 2, comm_), nullptr, nullptr),
+    EXPECT_EQ(commtask_post(commtask_op_multicast(&said, 1, MPI_INT, nullptr, 0, 2, comm_), nullptr, nullptr),
               COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
     for (int turn = 0; turn < 10; ++turn) {
@@ -235,7 +235,7 @@ TEST_F(Many, PartitionsAreForPlansOnly) {
     for (const commtask_op& op : {commtask_op_psend(&value, 1, 1, MPI_INT, rank_, 1, comm_),
                                   commtask_op_precv(&value, 1, 1, MPI_INT, rank_, 1, comm_)}) {
         kinds_posted.at(static_cast<std::size_t>(op.kind)) = true;
-        EXPECT_EQ(commtask_post(&op, nullptr, nullptr), COMMTASK_ERR_ARGUMENT);
+        EXPECT_EQ(commtask_post_operation(&op, nullptr, nullptr), COMMTASK_ERR_ARGUMENT);
         EXPECT_NE(std::string(commtask_last_error()).find("commtask_record_begin"), std::string::npos);
         commtask_ticket ticket{};
         EXPECT_EQ(commtask_ticket_take(&op, &ticket), COMMTASK_ERR_ARGUMENT);

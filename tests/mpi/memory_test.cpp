@@ -44,7 +44,7 @@ protected:
     void record_plan() {
         const auto add = [&](std::size_t which, const commtask_options* how, commtask_t* task) {
             const commtask_op noop = commtask_op_noop(both()[which]);
-            n_bad_ += commtask_post(&noop, how, task) != COMMTASK_OK;
+            n_bad_ += commtask_post_operation(&noop, how, task) != COMMTASK_OK;
         };
         n_bad_ += commtask_record_begin() != COMMTASK_OK;
         std::array<commtask_t, 2> first{};
@@ -82,13 +82,13 @@ protected:
             how.callback = &count;
             how.callback_argument = &n_callbacks_;
             const commtask_op one_of_both = commtask_op_noop(both()[i / 2 % 2]);
-            n_bad_ += commtask_post(&one_of_both, &how, &tasks[i]) != COMMTASK_OK;
+            n_bad_ += commtask_post_operation(&one_of_both, &how, &tasks[i]) != COMMTASK_OK;
         }
         const std::array nobody{MPI_PROC_NULL, MPI_PROC_NULL, MPI_PROC_NULL}; // copied by the post
         commtask_t multicast = COMMTASK_NULL;
         const commtask_op to_nobody =
             commtask_op_multicast(nullptr, 0, MPI_INT, nobody.data(), nobody.size(), 1, MPI_COMM_WORLD);
-        n_bad_ += commtask_post(&to_nobody, nullptr, &multicast) != COMMTASK_OK;
+        n_bad_ += commtask_post_operation(&to_nobody, nullptr, &multicast) != COMMTASK_OK;
         n_bad_ += commtask_wait(&multicast, nullptr) != COMMTASK_OK;
         commtask_ticket ticket{};
         n_bad_ += commtask_ticket_take(&noop, &ticket) != COMMTASK_OK;
@@ -97,13 +97,13 @@ protected:
         join_how.n_after = tasks.size();
         join_how.ticket = ticket;
         commtask_t join = COMMTASK_NULL;
-        n_bad_ += commtask_post(&noop, &join_how, &join) != COMMTASK_OK;
+        n_bad_ += commtask_post_operation(&noop, &join_how, &join) != COMMTASK_OK;
         for (std::size_t i = width; i-- > 0;) {
             n_bad_ += commtask_event_signal(gates[i]) != COMMTASK_OK;
             n_bad_ += commtask_event_release(&gates[i]) != COMMTASK_OK;
         }
         n_bad_ += commtask_wait(&join, nullptr) != COMMTASK_OK;
-        n_bad_ += commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr) != COMMTASK_OK;
+        n_bad_ += commtask_wait_all(tasks.size(), tasks.data(), nullptr) != COMMTASK_OK;
         one_run();
     }
 
@@ -159,7 +159,7 @@ TEST_F(Memory, SteadyStateAllocatesNothingOnTheWorkers) {
                         void* flag) { static_cast<std::atomic<bool>*>(flag)->store(true); },
                      &has_ended);
             const commtask_op call = commtask_op_call(read_count, &counts[i], both()[i]);
-            n_bad_ += commtask_post(&call, how.get(), nullptr) != COMMTASK_OK;
+            n_bad_ += commtask_post_operation(&call, how.get(), nullptr) != COMMTASK_OK;
             while (!has_ended) std::this_thread::yield();
             EXPECT_NE(counts[i].thread, std::this_thread::get_id());
         }
@@ -182,8 +182,8 @@ TEST_F(Memory, PostingMakesNoSystemCall) {
         const commtask_op barrier = commtask_op_barrier(MPI_COMM_WORLD);
         std::array<commtask_t, 8> tasks{};
         const auto burst = [&] {
-            for (commtask_t& task : tasks) n_bad_ += commtask_post(&noop, nullptr, &task) != COMMTASK_OK;
-            n_bad_ += commtask_post(&barrier, nullptr, nullptr) != COMMTASK_OK;
+            for (commtask_t& task : tasks) n_bad_ += commtask_post_operation(&noop, nullptr, &task) != COMMTASK_OK;
+            n_bad_ += commtask_post_operation(&barrier, nullptr, nullptr) != COMMTASK_OK;
             for (commtask_t& task : tasks) {
                 int ended = 0;
                 while (ended == 0) n_bad_ += commtask_test(&task, &ended, nullptr) != COMMTASK_OK;

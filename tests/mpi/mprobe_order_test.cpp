@@ -38,7 +38,7 @@ protected:
     }
 
     void TearDown() override {
-        EXPECT_EQ(commtask_wait_all(sends_.size(), sends_.data(), limit_ns, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all_for(sends_.size(), sends_.data(), limit_ns, nullptr), COMMTASK_OK);
         Runtime::TearDown();
     }
 
@@ -118,7 +118,7 @@ TEST_F(MprobeOrder, SeveralOfBothTakeTheMessagesInTheOrderOfIssue) {
     }
     let_it_be_issued();
     for (int i = 0; i < 6; ++i) send(i);
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     for (std::size_t i = 0; i < in.size(); ++i) {
         EXPECT_EQ(received(messages[i]), static_cast<int>(2 * i));
         EXPECT_EQ(in[i], static_cast<int>(2 * i + 1));

@@ -24,7 +24,7 @@ protected:
             tasks.push_back(post(commtask_op_noop(comm_), held.on({gate.get()})));
         }
         EXPECT_EQ(commtask_event_signal(gate.get()), COMMTASK_OK);
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     }
     /// Takes all the tasks that there is room for; they are there again when their handles are let go.
     [[nodiscard]] std::vector<commtask_t> take_all_tasks() {
@@ -33,7 +33,7 @@ protected:
         const commtask_op noop = commtask_op_noop(comm_);
         const no_memory scope;
         commtask_t next = COMMTASK_NULL;
-        while (commtask_post(&noop, nullptr, &next) == COMMTASK_OK) taken.push_back(next);
+        while (commtask_post_operation(&noop, nullptr, &next) == COMMTASK_OK) taken.push_back(next);
         return taken;
     }
 };
@@ -48,10 +48,10 @@ TEST_F(NoMemory, OperationsThatTheWorkerCannotNoteFailAndTheOthersGoOn) {
         const no_memory scope;
         for (std::size_t i = 0; i < n_tasks; ++i) {
             const commtask_op receive = commtask_op_recv(&in[i], 1, MPI_INT, rank_, 0, comm_);
-            n_refused += commtask_post(&receive, nullptr, &tasks[i]) != COMMTASK_OK;
+            n_refused += commtask_post_operation(&receive, nullptr, &tasks[i]) != COMMTASK_OK;
         }
         commtask_t last = COMMTASK_NULL;
-        n_refused += commtask_submit(commtask_op_noop(comm_), nullptr, &last) != COMMTASK_OK;
+        n_refused += commtask_post(commtask_op_noop(comm_), nullptr, &last) != COMMTASK_OK;
         n_refused += commtask_wait_for(&last, limit_ns, nullptr) != COMMTASK_OK;
     }
     EXPECT_EQ(n_refused, 0);
@@ -71,7 +71,7 @@ TEST_F(NoMemory, OperationsThatTheWorkerCannotNoteFailAndTheOthersGoOn) {
         const int value = static_cast<int>(i);
         run(commtask_op_send(&value, 1, MPI_INT, rank_, 0, comm_));
     }
-    EXPECT_EQ(commtask_wait_all(n_tasks, tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(n_tasks, tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     int next = 0;
     for (const int value : in) {
         if (value != -1) EXPECT_EQ(value, next++); // NOLINT(readability-misleading-indentation)
@@ -89,9 +89,9 @@ TEST_F(NoMemory, TheEndGivesUpWhatCannotEndAndSaysSoWithoutAListOrStatistics) {
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.callback = [](const commtask_status* /*status*/, void* count) { ++*static_cast<int*>(count); };
     how.callback_argument = &n_callbacks;
-    ASSERT_EQ(commtask_submit(commtask_op_recv(&never, 1, MPI_INT, rank_, 99, comm_), &how, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_post(commtask_op_recv(&never, 1, MPI_INT, rank_, 99, comm_), &how, nullptr), COMMTASK_OK);
     how.flags = COMMTASK_ORDERED;
-    ASSERT_EQ(commtask_submit(commtask_op_recv(&never, 1, MPI_INT, rank_, 99, comm_), &how, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_post(commtask_op_recv(&never, 1, MPI_INT, rank_, 99, comm_), &how, nullptr), COMMTASK_OK);
     int code = COMMTASK_OK;
     ::testing::internal::CaptureStderr();
     {
@@ -155,7 +155,7 @@ TEST_F(NoMemory, AMessageThatIsGivenBackWithoutMemoryTakesPartAgainWithTheNextOn
         refused = commtask_message_release(kept.messages[0]);
     }
     EXPECT_EQ(refused, COMMTASK_ERR_NO_MEMORY);
-    EXPECT_EQ(commtask_wait_all(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
     EXPECT_EQ(commtask_message_release(kept.messages[1]), COMMTASK_OK);
     const int number = 2;
     run(commtask_op_ssend(&number, 1, MPI_INT, rank_, tag, comm_)); // somebody receives it
@@ -184,7 +184,7 @@ TEST_F(NoMemory, AMessageThatIsDoneWithWithoutMemoryLeavesItsSlotForTheNextOne) 
         if (all.n_called == 0) { // those of the driver
             const commtask_op nothing = commtask_op_noop(all.comm);
             commtask_t next = COMMTASK_NULL;
-            while (commtask_post(&nothing, nullptr, &next) == COMMTASK_OK) all.taken.push_back(next);
+            while (commtask_post_operation(&nothing, nullptr, &next) == COMMTASK_OK) all.taken.push_back(next);
             ++all.n_called;
             return COMMTASK_MESSAGE_DONE;
         }
@@ -210,8 +210,8 @@ TEST_F(NoMemory, AMessageThatIsDoneWithWithoutMemoryLeavesItsSlotForTheNextOne) 
             return mine.n_called == 1;
         }));
     }
-    EXPECT_EQ(commtask_wait_all(mine.taken.size(), mine.taken.data(), limit_ns, nullptr), COMMTASK_OK);
-    EXPECT_EQ(commtask_wait_all(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(mine.taken.size(), mine.taken.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(taken.size(), taken.data(), limit_ns, nullptr), COMMTASK_OK);
     finish(sent);
     for (int i = 0; i < 2; ++i)
         run(commtask_op_ssend(&number, 1, MPI_INT, rank_, tag, comm_)); // somebody receives both
@@ -236,7 +236,7 @@ TEST_F(NoMemory, AMemberInPartitionsIsRecordedAsAWholeOrSpoilsThePlan) {
         int code = COMMTASK_OK;
         {
             const no_memory scope{n_before};
-            code = commtask_post(&sent, after_first, nullptr);
+            code = commtask_post_operation(&sent, after_first, nullptr);
         }
         has_memory = code == COMMTASK_OK;
         EXPECT_EQ(commtask_release(&first), COMMTASK_OK);
@@ -278,7 +278,7 @@ TEST_F(NoMemory, ARecordingAndItsDatatypesAreRefused) {
         {
             const no_memory scope{n_before};
             begun = commtask_record_begin();
-            code = begun == COMMTASK_OK ? commtask_post(&exchange, nullptr, nullptr) : begun;
+            code = begun == COMMTASK_OK ? commtask_post_operation(&exchange, nullptr, nullptr) : begun;
         }
         EXPECT_EQ(begun == COMMTASK_OK, commtask_record_end(nullptr) == COMMTASK_OK);
         if (code == COMMTASK_OK) continue;

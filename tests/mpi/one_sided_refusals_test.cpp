@@ -17,7 +17,7 @@ namespace {
 class OneSidedRefusals : public OneSided {
 protected:
     static void refused(const commtask_op& op, int code, const char* word) {
-        EXPECT_EQ(commtask_post(&op, nullptr, nullptr), code) << commtask_last_error();
+        EXPECT_EQ(commtask_post_operation(&op, nullptr, nullptr), code) << commtask_last_error();
         EXPECT_NE(std::strstr(commtask_last_error(), word), nullptr) << commtask_last_error();
     }
     /// Of the program's own, with the handle of the one that was freed, where MPI uses it again; all of it is locked.
@@ -239,7 +239,7 @@ TEST_F(OneSidedRefusals, StartsOfAPlanWhoseWindowWasUnregistered) {
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     const commtask_op flush = commtask_op_flush_all(window_);
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
-    EXPECT_EQ(commtask_post(&flush, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(commtask_post_operation(&flush, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK);
     commtask_t started = COMMTASK_NULL;
     EXPECT_EQ(commtask_plan_start(plan, nullptr, &started), COMMTASK_OK);

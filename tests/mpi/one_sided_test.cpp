@@ -63,7 +63,7 @@ TEST_F(OneSided, EveryContributionIsAccumulatedOnce) {
     for (int i = 0; i < n_rounds; ++i) {
         tasks.push_back(post(commtask_op_accumulate(mine.data(), 2, MPI_INT, 0, 0, 2, MPI_INT, MPI_SUM, window_)));
     }
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     everybody_has_written();
     if (rank_ == 0) {
         EXPECT_EQ(exposed_[0], n_rounds * n_ranks_);
@@ -155,7 +155,7 @@ TEST_F(OneSided, NotificationsAreCountedAndToldApart) {
     EXPECT_EQ(commtask_wait_for(&none_left, second_ns / 100, nullptr), COMMTASK_TIMEOUT);
     EXPECT_EQ(commtask_cancel(none_left), COMMTASK_OK);
     EXPECT_EQ(finish(none_left), COMMTASK_CANCELED);
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
 }
 
 TEST_F(OneSided, NotificationsThatNobodyAwaitsAreCountedLater) {
@@ -170,7 +170,7 @@ TEST_F(OneSided, NotificationsThatNobodyAwaitsAreCountedLater) {
             tasks.push_back(
                 post(commtask_op_get_notify(&value, 0, MPI_INT, last(), 0, 0, MPI_INT, notification, window_)));
             if (tasks.size() < n_at_once) continue;
-            EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+            EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
             tasks.clear();
         }
     }
@@ -291,11 +291,11 @@ TEST_F(OneSided, APlanRepeatsThem) {
     int value = 0;
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
-    EXPECT_EQ(commtask_submit(commtask_op_put_notify(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, 4, window_), nullptr,
-                              nullptr),
-              COMMTASK_OK)
+    EXPECT_EQ(
+        commtask_post(commtask_op_put_notify(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, 4, window_), nullptr, nullptr),
+        COMMTASK_OK)
         << commtask_last_error();
-    EXPECT_EQ(commtask_submit(commtask_op_await_notify(4, 1, left(), window_), nullptr, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_post(commtask_op_await_notify(4, 1, left(), window_), nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
     for (int round = 0; round < 5; ++round) {
         value = value_of(rank_, round);

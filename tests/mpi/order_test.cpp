@@ -46,7 +46,7 @@ TEST_F(Order, OrderedMessagesArriveInProgramOrderWhateverBecomesReadyFirst) {
         }
         for (const std::size_t i : shuffled(n_tasks, seed)) send_gates[i].signal();
         for (const std::size_t i : shuffled(n_tasks, seed + 100)) recv_gates[i].signal();
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         for (std::size_t i = 0; i < n_tasks; ++i) ASSERT_EQ(received[i], value_of(left(), static_cast<int>(i)));
     }
 }
@@ -74,7 +74,7 @@ TEST_F(Order, CollectivesOfDifferentKindsMeetTheirLikeWithoutAnyFlag) {
             }
         }
         for (const std::size_t i : shuffled(n_tasks, seed)) gates[i].signal();
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         for (std::size_t i = 0; i < n_tasks; ++i) {
             const int index = static_cast<int>(i);
             if (i % 4 == 0) {
@@ -134,8 +134,8 @@ TEST_F(Order, ATicketHoldsThePlaceFromWhenItWasTaken) {
         options how;
         posted.push_back(post(sends[i], how.at(tickets[i])));
     }
-    EXPECT_EQ(commtask_wait_all(posted.size(), posted.data(), limit_ns, nullptr), COMMTASK_OK);
-    EXPECT_EQ(commtask_wait_all(receives.size(), receives.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(posted.size(), posted.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(receives.size(), receives.data(), limit_ns, nullptr), COMMTASK_OK);
     for (std::size_t i = 0; i < n_tasks; i += 2) ASSERT_EQ(received[i], value_of(left(), static_cast<int>(i)));
 }
 
@@ -156,7 +156,7 @@ TEST_F(Order, TicketsOfCollectivesMayBeUsedInAnotherOrderOnEachRank) {
         options how;
         tasks.push_back(post(operations[i], how.at(tickets[i])));
     }
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     for (std::size_t i = 0; i < n; ++i) {
         const int index = static_cast<int>(i);
         if (i % 2 == 0) {
@@ -218,14 +218,14 @@ TEST_F(Order, ThreadsThatHandTheTurnOnPostInThatOrder) {
                 while (turn.load() != i) std::this_thread::yield();
                 sent[i] = value_of(rank_, static_cast<int>(i));
                 const commtask_op op = commtask_op_send(&sent[i], 1, MPI_INT, right(), 0, comm_);
-                EXPECT_EQ(commtask_post(&op, nullptr, &sends[i]), COMMTASK_OK);
+                EXPECT_EQ(commtask_post_operation(&op, nullptr, &sends[i]), COMMTASK_OK);
                 turn.store(i + 1);
             }
         });
     }
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(commtask_wait_all(n, sends.data(), limit_ns, nullptr), COMMTASK_OK);
-    EXPECT_EQ(commtask_wait_all(n, receives.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(n, sends.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(n, receives.data(), limit_ns, nullptr), COMMTASK_OK);
     for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(received[i], value_of(left(), static_cast<int>(i)));
 }
 
@@ -245,10 +245,10 @@ TEST_F(Order, ThreadsWithoutOrderLoseNothing) {
                 sent[i] = value_of(rank_, static_cast<int>(i));
                 const commtask_op in = commtask_op_recv(&received[which][i], 1, MPI_INT, left(), tag, comm_);
                 const commtask_op out = commtask_op_send(&sent[i], 1, MPI_INT, right(), tag, comm_);
-                if (commtask_post(&in, nullptr, &tasks[2 * i]) == COMMTASK_OK) ++n_good;
-                if (commtask_post(&out, nullptr, &tasks[2 * i + 1]) == COMMTASK_OK) ++n_good;
+                if (commtask_post_operation(&in, nullptr, &tasks[2 * i]) == COMMTASK_OK) ++n_good;
+                if (commtask_post_operation(&out, nullptr, &tasks[2 * i + 1]) == COMMTASK_OK) ++n_good;
             }
-            EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+            EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         });
     }
     for (std::thread& thread : threads) thread.join();
@@ -282,7 +282,7 @@ TEST_F(Order, OrderedTasksAreIssuedInOrderAcrossKinds) {
         tasks.push_back(post(commtask_op_call(write_down, &notes[i], comm_), how));
     }
     for (std::size_t i = n; i-- > 0;) gates[i].signal();
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     ASSERT_EQ(issued.size(), n);
     EXPECT_TRUE(std::is_sorted(issued.begin(), issued.end()));
 }

@@ -236,7 +236,7 @@ TEST_F(Partitions, OfDifferentSizesFailBetweenRanksToo) {
 TEST_F(Partitions, AreRefusedWithTheReason) {
     double value[8] = {};
     const auto post_fails = [&](const commtask_op& op, const commtask_options* how, int code, const char* word) {
-        refuse(code, word, commtask_post(&op, how, nullptr));
+        refuse(code, word, commtask_post_operation(&op, how, nullptr));
     };
     int upper = 0;
     commtask_info info = COMMTASK_INIT_(commtask_info);

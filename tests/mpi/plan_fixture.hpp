@@ -49,7 +49,7 @@ private:
 
 /// A post whose handle nobody needs.
 inline void post_detached(const commtask_op& operation, const commtask_options* how = nullptr) {
-    EXPECT_EQ(commtask_post(&operation, how, nullptr), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(commtask_post_operation(&operation, how, nullptr), COMMTASK_OK) << commtask_last_error();
 }
 
 } // namespace commtask::test

@@ -23,7 +23,7 @@ protected:
     }
     static void refuse_post(const commtask_op& op, const commtask_options* how, int expected, const char* word) {
         commtask_t task = COMMTASK_NULL;
-        expect(commtask_post(&op, how, &task), expected, word);
+        expect(commtask_post_operation(&op, how, &task), expected, word);
         EXPECT_EQ(task, COMMTASK_NULL);
     }
 };

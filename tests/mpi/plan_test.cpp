@@ -65,7 +65,7 @@ TEST_F(Plans, DoNotTakeWhatACallbackPostsMeanwhile) {
         int code = -1;
         static void post(const commtask_status* /*status*/, void* argument) {
             auto& mine = *static_cast<follow_up*>(argument);
-            mine.code = commtask_post(&mine.op, nullptr, &mine.task);
+            mine.code = commtask_post_operation(&mine.op, nullptr, &mine.task);
         }
     } next{commtask_op_noop(comm_)};
     commtask_event_t gate = COMMTASK_EVENT_NULL;

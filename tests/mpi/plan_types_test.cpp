@@ -95,7 +95,7 @@ TEST_F(PlanTypes, CannotBeRecordedWhereACopyFunctionOfTheirAttributesRefuses) {
     numbers data = empty();
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     const commtask_op send = commtask_op_send(data.data(), 1, type, MPI_PROC_NULL, 1, comm_);
-    EXPECT_EQ(commtask_post(&send, nullptr, nullptr), COMMTASK_ERR_TYPE);
+    EXPECT_EQ(commtask_post_operation(&send, nullptr, nullptr), COMMTASK_ERR_TYPE);
     EXPECT_NE(std::string(commtask_last_error()).find("copy function"), std::string::npos) << commtask_last_error();
     EXPECT_EQ(commtask_record_end(nullptr), COMMTASK_OK);
     EXPECT_EQ(MPI_Type_free(&type), MPI_SUCCESS);

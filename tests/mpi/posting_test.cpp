@@ -78,7 +78,7 @@ TEST_F(Posting, RunsNoFunctionOfTheProgram) {
             post_marked(commtask_op_start(note_start, &of, comm_), how.get()),
             post_marked(commtask_op_barrier(comm_), how.get()),
         };
-        ASSERT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        ASSERT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     }
     EXPECT_EQ(of.n_called, 8 * n_rounds);
     EXPECT_EQ(of.n_in_a_post, 0);
@@ -99,7 +99,7 @@ TEST_F(Posting, LosesNothingOfATeamThatPosts) {
                 tasks.push_back(post(commtask_op_recv(&received[at], 1, MPI_INT, left(), t, comm_)));
                 tasks.push_back(post(commtask_op_send(&sent[at], 1, MPI_INT, right(), t, comm_)));
             }
-            const bool has_ended = commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr) == COMMTASK_OK;
+            const bool has_ended = commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr) == COMMTASK_OK;
             // Each thread's messages have a tag of their own, so their order is the order of its posts.
             n_wrong += has_ended && received == values_of(left(), n_messages) ? 0 : 1;
         });

@@ -77,7 +77,7 @@ TEST_F(Progress, AChainOfTasksRunsToItsEndOnItsOwn) {
     }
     compute_until(n_ended, 2 * n_rounds);
     EXPECT_EQ(token, 1000);
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
 }
 
 TEST_F(Progress, ACollectiveEndsWhileEveryRankComputes) {

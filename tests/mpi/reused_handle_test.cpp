@@ -22,7 +22,7 @@ protected:
     }
     [[nodiscard]] static int try_once(MPI_Comm comm) {
         options without_waiting;
-        return commtask_submit(commtask_op_noop(comm), without_waiting.flags(COMMTASK_TRY).get(), nullptr);
+        return commtask_post(commtask_op_noop(comm), without_waiting.flags(COMMTASK_TRY).get(), nullptr);
     }
 };
 

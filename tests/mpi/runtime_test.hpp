@@ -69,7 +69,7 @@ private:
 /// Posts what must not be refused.
 inline commtask_t post(const commtask_op& operation, const commtask_options* how = nullptr) {
     commtask_t task = COMMTASK_NULL;
-    EXPECT_EQ(commtask_post(&operation, how, &task), COMMTASK_OK) << commtask_last_error();
+    EXPECT_EQ(commtask_post_operation(&operation, how, &task), COMMTASK_OK) << commtask_last_error();
     kinds_posted.at(static_cast<std::size_t>(operation.kind)) = true;
     return task;
 }

@@ -15,7 +15,7 @@ constexpr int tag = 5;
 
 commtask_t post(const commtask_op& op, const commtask_options* how = nullptr) {
     commtask_t task = COMMTASK_NULL;
-    CHECK(commtask_post(&op, how, &task) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&op, how, &task) == COMMTASK_OK);
     return task;
 }
 
@@ -117,7 +117,7 @@ void finalize_leaves_a_call() {
     await_its_begin();
     how.after = &call;
     how.n_after = 1;
-    CHECK(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_noop(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     CHECK(last_error_names("does not return"));
     CHECK(commtask_is_initialized() == 0);
@@ -169,12 +169,12 @@ void finalize_retries() {
         ++n_callbacks;
         CHECK(status->state == COMMTASK_STATE_CANCELED);
         commtask_t again = COMMTASK_NULL;
-        CHECK(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), nullptr, &again) == COMMTASK_ERR_NOT_INITIALIZED);
+        CHECK(commtask_post(commtask_op_noop(MPI_COMM_WORLD), nullptr, &again) == COMMTASK_ERR_NOT_INITIALIZED);
         CHECK(again == COMMTASK_NULL);
         CHECK(commtask_wait(&other, nullptr) == COMMTASK_ERR_WORKER_THREAD);
     };
     for (int i = 0; i < 3; ++i)
-        CHECK(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), &on_event, nullptr) == COMMTASK_OK);
+        CHECK(commtask_post(commtask_op_noop(MPI_COMM_WORLD), &on_event, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     CHECK(n_callbacks == 3);
     CHECK(commtask_release(&other) == COMMTASK_OK);

@@ -41,14 +41,14 @@ void lanes_unfinished() {
     static int never[2];
     for (int lane = 0; lane < 2; ++lane) {
         const commtask_op receive = commtask_op_recv(&never[lane], 1, MPI_INT, 0, 70 + lane, comms[lane]);
-        CHECK(commtask_post(&receive, nullptr, nullptr) == COMMTASK_OK);
+        CHECK(commtask_post_operation(&receive, nullptr, nullptr) == COMMTASK_OK);
     }
     commtask_options after = COMMTASK_OPTIONS_INIT;
     commtask_t first = COMMTASK_NULL;
-    CHECK(commtask_submit(commtask_op_recv(&never[0], 1, MPI_INT, 0, 80, comms[0]), nullptr, &first) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_recv(&never[0], 1, MPI_INT, 0, 80, comms[0]), nullptr, &first) == COMMTASK_OK);
     after.after = &first;
     after.n_after = 1;
-    CHECK(commtask_submit(commtask_op_noop(comms[1]), &after, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_noop(comms[1]), &after, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     MPI_Finalize();
 }
@@ -64,15 +64,15 @@ void lanes_watchdog() {
     if (rank == 0) {
         for (int lane = 0; lane < 2; ++lane) {
             const commtask_op receive = commtask_op_recv(&received[lane], 1, MPI_INT, 0, 70 + lane, comms[lane]);
-            CHECK(commtask_post(&receive, nullptr, &receives[lane]) == COMMTASK_OK);
+            CHECK(commtask_post_operation(&receive, nullptr, &receives[lane]) == COMMTASK_OK);
         }
         wait_for_go_on();
         const int sent = 1;
         for (int lane = 0; lane < 2; ++lane) {
-            CHECK(commtask_submit(commtask_op_send(&sent, 1, MPI_INT, 0, 70 + lane, comms[lane]), nullptr, nullptr) ==
+            CHECK(commtask_post(commtask_op_send(&sent, 1, MPI_INT, 0, 70 + lane, comms[lane]), nullptr, nullptr) ==
                   COMMTASK_OK);
         }
-        CHECK(commtask_wait_all(2, receives, -1, nullptr) == COMMTASK_OK);
+        CHECK(commtask_wait_all(2, receives, nullptr) == COMMTASK_OK);
         CHECK(received[0] == 1 && received[1] == 1);
     }
     CHECK(commtask_finalize() == COMMTASK_OK);
@@ -95,7 +95,7 @@ void lanes_stats() {
             commtask_t task = COMMTASK_NULL;
             const commtask_op both = commtask_op_sendrecv(&sent, 1, MPI_INT, (rank + 1) % n_ranks, i, &received, 1,
                                                           MPI_INT, (rank + n_ranks - 1) % n_ranks, i, comms[lane]);
-            CHECK(commtask_post(&both, nullptr, &task) == COMMTASK_OK);
+            CHECK(commtask_post_operation(&both, nullptr, &task) == COMMTASK_OK);
             CHECK(commtask_wait(&task, nullptr) == COMMTASK_OK);
         }
     }

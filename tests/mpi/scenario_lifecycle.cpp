@@ -17,7 +17,7 @@ void check_not_initialized() {
     CHECK(commtask_is_initialized() == 0);
     const commtask_op noop = commtask_op_noop(MPI_COMM_WORLD);
     commtask_t task = COMMTASK_NULL;
-    CHECK(commtask_post(&noop, nullptr, &task) == COMMTASK_ERR_NOT_INITIALIZED);
+    CHECK(commtask_post_operation(&noop, nullptr, &task) == COMMTASK_ERR_NOT_INITIALIZED);
     CHECK(task == COMMTASK_NULL);
     CHECK(last_error_names("commtask_init"));
     CHECK(commtask_comm_register(MPI_COMM_WORLD) == COMMTASK_ERR_NOT_INITIALIZED);
@@ -83,7 +83,7 @@ void init_twice() {
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_ALREADY_INITIALIZED);
     CHECK(commtask_is_initialized() == 1);
     commtask_t task = COMMTASK_NULL;
-    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, &task) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), nullptr, &task) == COMMTASK_OK);
     CHECK(commtask_wait(&task, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
@@ -92,7 +92,7 @@ void init_twice() {
 void after_finalize() {
     begin_mpi();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     check_not_initialized();
     MPI_Finalize();
@@ -174,13 +174,13 @@ void stats() {
         commtask_t receive = COMMTASK_NULL;
         const commtask_op recv =
             commtask_op_recv(in, 1000, MPI_CHAR, (rank + n_ranks - 1) % n_ranks, 0, MPI_COMM_WORLD);
-        CHECK(commtask_post(&recv, nullptr, &receive) == COMMTASK_OK);
+        CHECK(commtask_post_operation(&recv, nullptr, &receive) == COMMTASK_OK);
         const commtask_op send = commtask_op_send(out, 1000, MPI_CHAR, (rank + 1) % n_ranks, 0, MPI_COMM_WORLD);
-        CHECK(commtask_post(&send, nullptr, nullptr) == COMMTASK_OK);
+        CHECK(commtask_post_operation(&send, nullptr, nullptr) == COMMTASK_OK);
         CHECK(commtask_wait(&receive, nullptr) == COMMTASK_OK);
         // Nothing goes to nobody, and nothing comes from there.
         const commtask_op nowhere = commtask_op_ssend(out, 1000, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
-        CHECK(commtask_post(&nowhere, nullptr, nullptr) == COMMTASK_OK);
+        CHECK(commtask_post_operation(&nowhere, nullptr, nullptr) == COMMTASK_OK);
         commtask_t half = COMMTASK_NULL;
         commtask_status status = COMMTASK_STATUS_INIT;
         const commtask_op one_way =
@@ -188,8 +188,8 @@ void stats() {
         commtask_t other_half = COMMTASK_NULL;
         const commtask_op other_way =
             commtask_op_sendrecv(out, 1000, MPI_CHAR, MPI_PROC_NULL, 1, in, 1000, MPI_CHAR, rank, 1, MPI_COMM_WORLD);
-        CHECK(commtask_post(&other_way, nullptr, &other_half) == COMMTASK_OK);
-        CHECK(commtask_post(&one_way, nullptr, &half) == COMMTASK_OK);
+        CHECK(commtask_post_operation(&other_way, nullptr, &other_half) == COMMTASK_OK);
+        CHECK(commtask_post_operation(&one_way, nullptr, &half) == COMMTASK_OK);
         CHECK(commtask_wait(&half, &status) == COMMTASK_OK);
         CHECK(status.bytes == 0);
         CHECK(commtask_wait(&other_half, nullptr) == COMMTASK_OK);
@@ -202,16 +202,16 @@ void stats() {
     commtask_t unwanted = COMMTASK_NULL;
     commtask_t first = COMMTASK_NULL;
     commtask_t second = COMMTASK_NULL;
-    CHECK(commtask_post(&wrong, nullptr, &failing) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&wrong, nullptr, &failing) == COMMTASK_OK);
     CHECK(commtask_wait(&failing, nullptr) == COMMTASK_FAILED);
-    CHECK(commtask_post(&from_nobody, nullptr, &unwanted) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&from_nobody, nullptr, &unwanted) == COMMTASK_OK);
     CHECK(commtask_cancel(unwanted) == COMMTASK_OK);
     CHECK(commtask_wait(&unwanted, nullptr) == COMMTASK_CANCELED);
-    CHECK(commtask_post(&wanted, nullptr, &first) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&wanted, nullptr, &first) == COMMTASK_OK);
     commtask_options after_first = COMMTASK_OPTIONS_INIT;
     after_first.after = &first;
     after_first.n_after = 1;
-    CHECK(commtask_post(&wanted, &after_first, &second) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&wanted, &after_first, &second) == COMMTASK_OK);
     CHECK(commtask_wait(&second, nullptr) == COMMTASK_OK);
     CHECK(commtask_release(&first) == COMMTASK_OK);
     // Nobody waits in the library for this one, so it is the worker that is busy.
@@ -224,7 +224,7 @@ void stats() {
     };
     by_the_worker.callback_argument = &has_run;
     const commtask_op nothing = commtask_op_noop(MPI_COMM_WORLD);
-    CHECK(commtask_post(&nothing, &by_the_worker, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&nothing, &by_the_worker, nullptr) == COMMTASK_OK);
     while (!has_run) std::this_thread::yield();
     // A collective's bytes are what each rank gives, whatever the collective.
     const int is_periodic = 1;
@@ -232,7 +232,7 @@ void stats() {
     MPI_Cart_create(MPI_COMM_WORLD, 1, &n_ranks, &is_periodic, 0, &ring);
     commtask_t gather = COMMTASK_NULL;
     const commtask_op allgather = commtask_op_neighbor_allgather(out, 400, MPI_CHAR, in, 400, MPI_CHAR, ring);
-    CHECK(commtask_post(&allgather, nullptr, &gather) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&allgather, nullptr, &gather) == COMMTASK_OK);
     CHECK(commtask_wait(&gather, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Comm_free(&ring);

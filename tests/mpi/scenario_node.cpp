@@ -52,14 +52,14 @@ void node_late_sender() {
             commtask_options options = COMMTASK_OPTIONS_INIT;
             options.callback = &tell;
             options.callback_argument = &has_come;
-            CHECK(commtask_submit(commtask_op_recv(&number, 1, MPI_INT, 1, i, MPI_COMM_WORLD), &options, nullptr) ==
+            CHECK(commtask_post(commtask_op_recv(&number, 1, MPI_INT, 1, i, MPI_COMM_WORLD), &options, nullptr) ==
                   COMMTASK_OK);
             CHECK(compute_until(has_come) && number == i);
             sem_destroy(&has_come);
         } else if (rank == 1) {
             for (const double begin = seconds(); seconds() - begin < until_asleep_s;) sched_yield();
             commtask_t sent = COMMTASK_NULL;
-            CHECK(commtask_submit(commtask_op_send(&number, 1, MPI_INT, 0, i, MPI_COMM_WORLD), nullptr, &sent) ==
+            CHECK(commtask_post(commtask_op_send(&number, 1, MPI_INT, 0, i, MPI_COMM_WORLD), nullptr, &sent) ==
                   COMMTASK_OK);
             CHECK(commtask_wait(&sent, nullptr) == COMMTASK_OK);
         }
@@ -99,10 +99,10 @@ void node_access() {
             while (seconds() - begin < until_asleep_s) {}
             commtask_t put = COMMTASK_NULL;
             commtask_t flush = COMMTASK_NULL;
-            CHECK(commtask_submit(commtask_op_put(&i, 1, MPI_INT, 1, 0, 1, MPI_INT, window), nullptr, &put) ==
+            CHECK(commtask_post(commtask_op_put(&i, 1, MPI_INT, 1, 0, 1, MPI_INT, window), nullptr, &put) ==
                   COMMTASK_OK);
             CHECK(commtask_wait(&put, nullptr) == COMMTASK_OK);
-            CHECK(commtask_submit(commtask_op_flush(1, window), nullptr, &flush) == COMMTASK_OK);
+            CHECK(commtask_post(commtask_op_flush(1, window), nullptr, &flush) == COMMTASK_OK);
             CHECK(commtask_wait(&flush, nullptr) == COMMTASK_OK);
         }
     }
@@ -165,7 +165,7 @@ void node_without_memory() {
     }
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     setrlimit(RLIMIT_FSIZE, &before);
-    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
 }

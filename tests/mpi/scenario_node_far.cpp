@@ -37,7 +37,7 @@ void tell(const commtask_status* /*status*/, void* has_come) { sem_post(static_c
         commtask_op_recv(into.data(), static_cast<MPI_Count>(into.size()), MPI_INT, source, tag, MPI_COMM_WORLD);
     clock_gettime(CLOCK_REALTIME, &give_up);
     give_up.tv_sec += 30;
-    const bool is_posted = commtask_submit(op, &options, nullptr) == COMMTASK_OK;
+    const bool is_posted = commtask_post(op, &options, nullptr) == COMMTASK_OK;
     const bool has_ended = is_posted && sem_timedwait(&has_come, &give_up) == 0;
     sem_destroy(&has_come);
     return has_ended;
@@ -47,7 +47,7 @@ void tell(const commtask_status* /*status*/, void* has_come) { sem_post(static_c
     commtask_t sent = COMMTASK_NULL;
     const commtask_op op =
         commtask_op_send(from.data(), static_cast<MPI_Count>(from.size()), MPI_INT, dest, tag, MPI_COMM_WORLD);
-    return commtask_submit(op, nullptr, &sent) == COMMTASK_OK && commtask_wait(&sent, nullptr) == COMMTASK_OK;
+    return commtask_post(op, nullptr, &sent) == COMMTASK_OK && commtask_wait(&sent, nullptr) == COMMTASK_OK;
 }
 
 [[nodiscard]] double seconds() {
@@ -228,7 +228,7 @@ void node_memory() {
     CHECK(own_kib - pool_kib + static_cast<std::size_t>(shared_kib) <= most_kib);
     // Who left earlier would leave its part of the shared pages to the other.
     commtask_t all_have_looked = COMMTASK_NULL;
-    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, &all_have_looked) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), nullptr, &all_have_looked) == COMMTASK_OK);
     CHECK(commtask_wait(&all_have_looked, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();

@@ -14,7 +14,7 @@ int numbers[4];
 
 void record_send(int i, const commtask_options* how = nullptr, commtask_t* task = nullptr) {
     const commtask_op send = commtask_op_send(&numbers[i], 1, MPI_INT, i == 0 ? MPI_PROC_NULL : 0, i, MPI_COMM_SELF);
-    CHECK(commtask_post(&send, how, task) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&send, how, task) == COMMTASK_OK);
 }
 
 void record_send_after(int i, commtask_t predecessor) {
@@ -47,7 +47,7 @@ void finalize_half_ready() {
 
     commtask_plan_t partly_filled = COMMTASK_PLAN_NULL; // two partitions, which are one message
     CHECK(commtask_record_begin() == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_psend(numbers, 2, 2, MPI_INT, 0, 4, MPI_COMM_SELF), nullptr, nullptr) ==
+    CHECK(commtask_post(commtask_op_psend(numbers, 2, 2, MPI_INT, 0, 4, MPI_COMM_SELF), nullptr, nullptr) ==
           COMMTASK_OK);
     CHECK(commtask_record_end(&partly_filled) == COMMTASK_OK);
     CHECK(commtask_plan_start(partly_filled, nullptr, nullptr) == COMMTASK_OK);
@@ -139,7 +139,7 @@ void finalize_leaves_plans() {
     commtask_plan_t early = record_two_sends();
     commtask_plan_t stuck = COMMTASK_PLAN_NULL;
     CHECK(commtask_record_begin() == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_call(wait_for_leave, nullptr, MPI_COMM_SELF), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_call(wait_for_leave, nullptr, MPI_COMM_SELF), nullptr, nullptr) == COMMTASK_OK);
     record_send(0);
     CHECK(commtask_record_end(&stuck) == COMMTASK_OK);
     CHECK(commtask_plan_defer(idle, 0) == COMMTASK_OK);
@@ -171,9 +171,9 @@ void peer_leaves_in_a_run() {
     commtask_t receive = COMMTASK_NULL;
     CHECK(commtask_record_begin() == COMMTASK_OK);
     const commtask_op from_other = commtask_op_recv(&numbers[0], 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD);
-    CHECK(commtask_post(&from_other, nullptr, &receive) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&from_other, nullptr, &receive) == COMMTASK_OK);
     const commtask_op to_other = commtask_op_send(&numbers[1], 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD);
-    CHECK(commtask_post(&to_other, nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&to_other, nullptr, nullptr) == COMMTASK_OK);
     record_send_after(0, receive);
     CHECK(commtask_record_end(&exchange) == COMMTASK_OK);
     CHECK(commtask_release(&receive) == COMMTASK_OK);
@@ -193,7 +193,7 @@ void peer_leaves_in_a_run() {
         CHECK(commtask_plan_parrived(exchange, 0, COMMTASK_ALL_PARTITIONS) == 0);
         CHECK(commtask_plan_release(&exchange) == COMMTASK_ERR_RUNNING);
         commtask_t noop = COMMTASK_NULL; // what has nothing to do with the one who left goes on
-        CHECK(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), nullptr, &noop) == COMMTASK_OK);
+        CHECK(commtask_post(commtask_op_noop(MPI_COMM_WORLD), nullptr, &noop) == COMMTASK_OK);
         CHECK(commtask_wait(&noop, nullptr) == COMMTASK_OK);
     }
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);

@@ -66,7 +66,7 @@ void levels_differ() {
         CHECK(commtask_init(nullptr) == COMMTASK_ERR_THREAD_LEVEL);
         CHECK(last_error_names(is_low ? "MPI_THREAD_SINGLE" : "rank 0 could not start"));
         // Whoever goes on all the same hears why, too.
-        CHECK(commtask_submit(commtask_op_noop(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_ERR_NOT_INITIALIZED);
+        CHECK(commtask_post(commtask_op_noop(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_ERR_NOT_INITIALIZED);
         CHECK(last_error_names(is_low ? "commtask_init was refused: MPI was initialised" : "rank 0 could not start"));
     }
     MPI_Finalize();
@@ -87,7 +87,7 @@ void memory_differs() {
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
     }
-    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
 }
@@ -98,7 +98,7 @@ void stats_give_up() {
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     int never = 0;
     if (rank == 1) {
-        CHECK(commtask_submit(commtask_op_recv(&never, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, nullptr) ==
+        CHECK(commtask_post(commtask_op_recv(&never, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, nullptr) ==
               COMMTASK_OK);
     }
     CHECK(commtask_finalize() == (rank == 1 ? COMMTASK_ERR_UNFINISHED : COMMTASK_OK));
@@ -130,11 +130,11 @@ void signalled() {
         int received = 0;
         const int sent = 1;
         commtask_t receive = COMMTASK_NULL;
-        CHECK(commtask_submit(commtask_op_recv(&received, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, &receive) ==
+        CHECK(commtask_post(commtask_op_recv(&received, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, &receive) ==
               COMMTASK_OK);
         std::raise(SIGUSR1);
         wait_for_go_on();
-        CHECK(commtask_submit(commtask_op_send(&sent, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, nullptr) ==
+        CHECK(commtask_post(commtask_op_send(&sent, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, nullptr) ==
               COMMTASK_OK);
         CHECK(commtask_wait(&receive, nullptr) == COMMTASK_OK);
     }
@@ -155,7 +155,7 @@ void forked_child() {
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
-    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
 }

@@ -17,7 +17,7 @@ int value = 0;
 
 commtask_t post_or_fail(const commtask_op& op, const commtask_options* how) {
     commtask_t task = COMMTASK_NULL;
-    CHECK(commtask_post(&op, how, &task) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&op, how, &task) == COMMTASK_OK);
     return task;
 }
 
@@ -44,7 +44,7 @@ void post_what_cannot_end(MPI_Comm comm, int peer) {
     how.callback_argument = &outcomes[1];
     how.after = &receive;
     how.n_after = 1;
-    CHECK(commtask_submit(commtask_op_send(&value, 1, MPI_INT, peer, 78, comm), &how, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_send(&value, 1, MPI_INT, peer, 78, comm), &how, nullptr) == COMMTASK_OK);
     CHECK(commtask_release(&receive) == COMMTASK_OK);
 
     const commtask_op barrier = commtask_op_barrier(comm);
@@ -53,7 +53,7 @@ void post_what_cannot_end(MPI_Comm comm, int peer) {
     commtask_options ordered = COMMTASK_OPTIONS_INIT;
     ordered.callback = note;
     ordered.callback_argument = &outcomes[2];
-    CHECK(commtask_post(&barrier, &ordered, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&barrier, &ordered, nullptr) == COMMTASK_OK);
 }
 
 } // namespace
@@ -75,7 +75,7 @@ void finalize_lists() {
     MPI_Comm_free(&comm);
     // The library may be started again.
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), nullptr, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
 }
@@ -92,7 +92,7 @@ void finalize_unsignalled() {
     how.n_events = 1;
     how.callback = note;
     how.callback_argument = &outcomes[0];
-    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
     const double before = MPI_Wtime();
     CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     CHECK(MPI_Wtime() - before < 10);
@@ -110,7 +110,7 @@ void watchdog() {
         std::fprintf(stderr, "hanging\n");
         wait_for_go_on(); // comes when the list was seen, twice
         const int sent = 1;
-        CHECK(commtask_submit(commtask_op_send(&sent, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, nullptr) ==
+        CHECK(commtask_post(commtask_op_send(&sent, 1, MPI_INT, 0, 77, MPI_COMM_WORLD), nullptr, nullptr) ==
               COMMTASK_OK);
         CHECK(commtask_wait(&receive, nullptr) == COMMTASK_OK);
         CHECK(value == 1);
@@ -136,8 +136,8 @@ void forgotten_finalize_with_tasks() {
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.callback = note;
     how.callback_argument = &outcomes[0];
-    CHECK(commtask_submit(commtask_op_barrier(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_recv(&value, 1, MPI_INT, rank, 77, MPI_COMM_WORLD), nullptr, nullptr) ==
+    CHECK(commtask_post(commtask_op_barrier(MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_recv(&value, 1, MPI_INT, rank, 77, MPI_COMM_WORLD), nullptr, nullptr) ==
           COMMTASK_OK);
     MPI_Finalize();
     CHECK(outcomes[0].state == COMMTASK_STATE_COMPLETED);
@@ -180,7 +180,7 @@ void killed() {
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.callback = note;
     how.callback_argument = &outcomes[0];
-    CHECK(commtask_submit(commtask_op_recv(&value, 1, MPI_INT, 1, 77, MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_recv(&value, 1, MPI_INT, 1, 77, MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
     commtask_t noop = post_or_fail(commtask_op_noop(MPI_COMM_WORLD), nullptr);
     CHECK(commtask_wait(&noop, nullptr) == COMMTASK_OK);
     // Either MPI tells of the death and the task failed, or nothing moves and finalize gives it up.
@@ -227,7 +227,7 @@ void unseen_failure() {
     how.file = "src/halo.c";
     how.line = 50;
     const int left = (rank + n_ranks - 1) % n_ranks;
-    CHECK(commtask_submit(commtask_op_recv(&value, 1, MPI_INT, left, 7, halo), &how, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_recv(&value, 1, MPI_INT, left, 7, halo), &how, nullptr) == COMMTASK_OK);
     const commtask_op send = commtask_op_send(values, 4, MPI_INT, (rank + 1) % n_ranks, 7, halo);
     commtask_t sent = post_or_fail(send, nullptr); // MPI may tell the sender too, who looks
     static_cast<void>(commtask_wait(&sent, nullptr));
@@ -237,7 +237,7 @@ void unseen_failure() {
 void unseen_call() {
     MPI_Comm halo = begin_halo();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_call(fail, nullptr, halo), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_call(fail, nullptr, halo), nullptr, nullptr) == COMMTASK_OK);
     end_unseen();
 }
 
@@ -246,8 +246,8 @@ void unseen_plan() {
     MPI_Comm halo = begin_halo();
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     CHECK(commtask_record_begin() == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_noop(halo), nullptr, nullptr) == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_call(fail, nullptr, halo), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_noop(halo), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_call(fail, nullptr, halo), nullptr, nullptr) == COMMTASK_OK);
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     CHECK(commtask_record_end(&plan) == COMMTASK_OK);
     CHECK(commtask_plan_start(plan, nullptr, nullptr) == COMMTASK_OK);
@@ -259,12 +259,12 @@ void unseen_failures_return() {
     MPI_Comm_set_errhandler(halo, MPI_ERRORS_RETURN);
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     const commtask_op failing = commtask_op_call(fail, nullptr, halo);
-    for (int i = 0; i < 11; ++i) CHECK(commtask_submit(failing, nullptr, nullptr) == COMMTASK_OK);
+    for (int i = 0; i < 11; ++i) CHECK(commtask_post(failing, nullptr, nullptr) == COMMTASK_OK);
     commtask_event_t event = COMMTASK_EVENT_NULL;
     CHECK(commtask_event_create(1, &event) == COMMTASK_OK);
     commtask_plan_t plan = COMMTASK_PLAN_NULL; // whose run fails is told without a handle
     CHECK(commtask_record_begin() == COMMTASK_OK);
-    CHECK(commtask_submit(failing, nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(failing, nullptr, nullptr) == COMMTASK_OK);
     CHECK(commtask_record_end(&plan) == COMMTASK_OK);
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.events = &event;
@@ -274,14 +274,14 @@ void unseen_failures_return() {
     commtask_options after = COMMTASK_OPTIONS_INIT;
     after.after = &seen;
     after.n_after = 1;
-    CHECK(commtask_submit(commtask_op_noop(halo), &after, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_noop(halo), &after, nullptr) == COMMTASK_OK);
     CHECK(commtask_event_signal(event) == COMMTASK_OK);
     CHECK(commtask_wait(&seen, nullptr) == COMMTASK_FAILED);
     CHECK(commtask_finalize() == COMMTASK_FAILED);
     CHECK(last_error_names("12 tasks failed"));
     // The next use begins anew.
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_barrier(halo), nullptr, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_barrier(halo), nullptr, nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Comm_free(&halo);
     MPI_Finalize();
@@ -296,11 +296,11 @@ void seen_failures() {
     commtask_status status = COMMTASK_STATUS_INIT;
     commtask_options with_status = COMMTASK_OPTIONS_INIT;
     with_status.status = &status;
-    CHECK(commtask_submit(failing, &with_status, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(failing, &with_status, nullptr) == COMMTASK_OK);
     commtask_options with_callback = COMMTASK_OPTIONS_INIT;
     with_callback.callback = note;
     with_callback.callback_argument = &outcomes[0];
-    CHECK(commtask_submit(failing, &with_callback, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(failing, &with_callback, nullptr) == COMMTASK_OK);
     commtask_t handle = post_or_fail(failing, nullptr);
     CHECK(commtask_release(&handle) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);

@@ -32,15 +32,15 @@ void finalize_window() {
 
     static double values[2];
     commtask_t awaiting = COMMTASK_NULL;
-    CHECK(commtask_submit(commtask_op_await_notify(7, 2, 0, window), nullptr, &awaiting) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_await_notify(7, 2, 0, window), nullptr, &awaiting) == COMMTASK_OK);
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.after = &awaiting;
     how.n_after = 1;
-    CHECK(commtask_submit(commtask_op_put(values, 2, MPI_DOUBLE, 0, 16, 2, MPI_DOUBLE, window), &how, nullptr) ==
+    CHECK(commtask_post(commtask_op_put(values, 2, MPI_DOUBLE, 0, 16, 2, MPI_DOUBLE, window), &how, nullptr) ==
           COMMTASK_OK);
     MPI_File file = MPI_FILE_NULL;
     CHECK(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &file) == MPI_SUCCESS);
-    CHECK(commtask_submit(commtask_op_file_write_at(32, values, 2, MPI_DOUBLE, file, MPI_COMM_SELF), &how, nullptr) ==
+    CHECK(commtask_post(commtask_op_file_write_at(32, values, 2, MPI_DOUBLE, file, MPI_COMM_SELF), &how, nullptr) ==
           COMMTASK_OK);
     CHECK(commtask_win_unregister(window) == COMMTASK_ERR_RUNNING);
     CHECK(last_error_names("2 tasks of halos"));
@@ -63,8 +63,8 @@ void finalize_epoch() {
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, 1, &other_rank, &other);
     if (rank == 0) {
-        CHECK(commtask_submit(commtask_op_win_post(other, 0, window), nullptr, nullptr) == COMMTASK_OK);
-        CHECK(commtask_submit(commtask_op_win_wait(window), nullptr, nullptr) == COMMTASK_OK);
+        CHECK(commtask_post(commtask_op_win_post(other, 0, window), nullptr, nullptr) == COMMTASK_OK);
+        CHECK(commtask_post(commtask_op_win_wait(window), nullptr, nullptr) == COMMTASK_OK);
         CHECK(commtask_finalize() == COMMTASK_ERR_UNFINISHED);
     } else {
         CHECK(commtask_finalize() == COMMTASK_OK);
@@ -100,14 +100,14 @@ void watchdog_window() {
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.after = tasks;
     how.n_after = 1;
-    CHECK(commtask_submit(commtask_op_await_notify(7, 1, 0, window), nullptr, &tasks[0]) == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_file_write_at(0, values, 2, MPI_DOUBLE, files[0], MPI_COMM_SELF), &how,
-                          &tasks[1]) == COMMTASK_OK);
-    CHECK(commtask_submit(commtask_op_file_write_at(8, values, 1, MPI_DOUBLE, files[1], MPI_COMM_SELF), &how,
-                          &tasks[2]) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_await_notify(7, 1, 0, window), nullptr, &tasks[0]) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_file_write_at(0, values, 2, MPI_DOUBLE, files[0], MPI_COMM_SELF), &how,
+                        &tasks[1]) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_file_write_at(8, values, 1, MPI_DOUBLE, files[1], MPI_COMM_SELF), &how,
+                        &tasks[2]) == COMMTASK_OK);
     wait_for_go_on();
-    CHECK(commtask_submit(commtask_op_put_notify(values, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, 7, window), nullptr,
-                          nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_put_notify(values, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, 7, window), nullptr,
+                        nullptr) == COMMTASK_OK);
     for (commtask_t& each : tasks) CHECK(commtask_wait(&each, nullptr) == COMMTASK_OK);
     for (MPI_File& each : files) CHECK(commtask_file_close(&each, MPI_COMM_SELF) == COMMTASK_OK);
     CHECK(commtask_win_unregister(window) == COMMTASK_OK);

@@ -46,7 +46,7 @@ double share_while_idle(int seconds) {
 
 void run_one(const commtask_op& op) {
     commtask_t task = COMMTASK_NULL;
-    CHECK(commtask_post(&op, nullptr, &task) == COMMTASK_OK);
+    CHECK(commtask_post_operation(&op, nullptr, &task) == COMMTASK_OK);
     CHECK(commtask_wait(&task, nullptr) == COMMTASK_OK);
 }
 
@@ -133,14 +133,14 @@ void idle_with_a_receive() {
     std::vector<commtask_t> receives(of_lanes.size(), COMMTASK_NULL);
     for (std::size_t i = 0; i < of_lanes.size(); ++i) {
         const commtask_op op = commtask_op_recv(&received[i], 1, MPI_INT, rank, 0, of_lanes[i]);
-        CHECK(commtask_post(&op, nullptr, &receives[i]) == COMMTASK_OK);
+        CHECK(commtask_post_operation(&op, nullptr, &receives[i]) == COMMTASK_OK);
     }
     const double share = share_while_idle(2);
     std::fprintf(stderr, "rank %d used %.4f of a core\n", rank, share);
     CHECK(share < 0.3 * static_cast<double>(of_lanes.size()));
     const int sent = 3;
     for (MPI_Comm each : of_lanes) run_one(commtask_op_send(&sent, 1, MPI_INT, rank, 0, each));
-    CHECK(commtask_wait_all(receives.size(), receives.data(), -1, nullptr) == COMMTASK_OK);
+    CHECK(commtask_wait_all(receives.size(), receives.data(), nullptr) == COMMTASK_OK);
     for (const int each : received) CHECK(each == 3);
     CHECK(commtask_finalize() == COMMTASK_OK);
     MPI_Finalize();
@@ -163,7 +163,7 @@ void placement() {
     commtask_options how = COMMTASK_OPTIONS_INIT;
     how.callback = [](const commtask_status*, void* flag) { static_cast<std::atomic<bool>*>(flag)->store(true); };
     how.callback_argument = &has_ended;
-    CHECK(commtask_submit(commtask_op_call(look_at_worker, &facts, MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
+    CHECK(commtask_post(commtask_op_call(look_at_worker, &facts, MPI_COMM_WORLD), &how, nullptr) == COMMTASK_OK);
     while (!has_ended) std::this_thread::yield();
     CHECK(facts.thread != std::this_thread::get_id());
 

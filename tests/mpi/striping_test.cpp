@@ -42,7 +42,7 @@ protected:
     /// The sentence of a post that must be refused.
     static std::string refusal_of(const commtask_op& operation) {
         commtask_t task = COMMTASK_NULL;
-        EXPECT_EQ(commtask_post(&operation, nullptr, &task), COMMTASK_ERR_ARGUMENT);
+        EXPECT_EQ(commtask_post_operation(&operation, nullptr, &task), COMMTASK_ERR_ARGUMENT);
         EXPECT_EQ(task, COMMTASK_NULL);
         return commtask_last_error();
     }
@@ -118,7 +118,7 @@ TEST_P(Spread, ByThreadTheLibrarysOwnCallsStayOnTheFirstLane) {
             const commtask_op nothing = commtask_op_send(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, comm_);
             commtask_plan_t plan = COMMTASK_PLAN_NULL;
             EXPECT_EQ(commtask_record_begin(), COMMTASK_OK);
-            EXPECT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
+            EXPECT_EQ(commtask_post_operation(&nothing, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
             EXPECT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error(); // asks MPI for requests
             ended.set_value();
             EXPECT_EQ(commtask_plan_release(&plan), COMMTASK_OK) << commtask_last_error();
@@ -154,7 +154,7 @@ TEST_P(Spread, ByThreadMatchesWildcardsAndKeepsTheOrderOfEachThread) {
                 tasks.push_back(post(commtask_op_recv(&received[i], 1, MPI_INT, MPI_ANY_SOURCE, thread, comm_)));
                 tasks.push_back(post(commtask_op_send(&sent[i], 1, MPI_INT, right(), thread, comm_)));
             }
-            EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+            EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
             EXPECT_EQ(received, values_of(left(), n_messages)) << "thread " << thread;
         }};
     }
@@ -191,7 +191,7 @@ TEST_P(Spread, ByThreadAListenerHearsTheMessagesOfAllLanes) {
             std::vector<commtask_t> tasks;
             for (int i = 0; i < n_messages / 3; ++i)
                 tasks.push_back(post(commtask_op_ssend(&sent, 1, MPI_INT, right(), 1, comm_)));
-            EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+            EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         }}.join();
     }
     run(commtask_op_barrier(comm_));
@@ -237,7 +237,7 @@ TEST_P(Spread, ByMessageGoesByHiddenDuplicatesInOrder) {
         const int tag = static_cast<int>(i) % n_tags;
         tasks.push_back(post(commtask_op_recv(&received[i], 1, MPI_INT, left(), tag, comm)));
     }
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     EXPECT_EQ(received, values_of(left(), n_tags * n_messages));
 }
 
@@ -254,15 +254,16 @@ TEST_P(Spread, ByMessageTheTwoNeighboursInARingAreServedByTwoLanes) {
         sends = {post(commtask_op_send(&rank_, 1, MPI_INT, left(), 0, comm)),
                  post(commtask_op_send(&rank_, 1, MPI_INT, right(), 0, comm))};
         std::size_t first = 2;
-        EXPECT_EQ(commtask_wait_any(2, sends.data(), second_ns, &first, nullptr), COMMTASK_OK) << "both are on lane 0";
+        EXPECT_EQ(commtask_wait_any_for(2, sends.data(), second_ns, &first, nullptr), COMMTASK_OK)
+            << "both are on lane 0";
         // Enough to see it end if nothing holds it back.
         if (first < 2) {
             EXPECT_EQ(commtask_wait_for(&sends[1 - first], 50'000'000, nullptr), COMMTASK_TIMEOUT)
                 << "both are on lane 1";
         }
     }
-    EXPECT_EQ(commtask_wait_all(2, sends.data(), limit_ns, nullptr), COMMTASK_OK);
-    EXPECT_EQ(commtask_wait_all(2, receives.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(2, sends.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(2, receives.data(), limit_ns, nullptr), COMMTASK_OK);
     EXPECT_EQ(received, (std::array{left(), right()}));
 }
 
@@ -313,7 +314,7 @@ TEST_P(Spread, ByTagAloneReceivesFromAnyRank) {
     for (std::size_t i = 1; i < cells.size(); ++i) {
         run(commtask_op_send(&sent[i], 1, MPI_INT, right(), static_cast<int>(i), comm));
     }
-    EXPECT_EQ(commtask_wait_all(receives.size(), receives.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(receives.size(), receives.data(), limit_ns, nullptr), COMMTASK_OK);
     for (std::size_t i = 0; i < cells.size(); ++i) EXPECT_EQ(cells[i], value_of(left(), static_cast<int>(i)));
 }
 
@@ -341,9 +342,9 @@ TEST_P(Spread, ByMessageServesPlansMatchedProbesAndCancels) {
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     for (std::size_t i = 0; i < sent.size(); ++i) {
         const int tag = static_cast<int>(i);
-        ASSERT_EQ(commtask_submit(commtask_op_recv(&received[i], 1, MPI_INT, left(), tag, comm), nullptr, nullptr),
+        ASSERT_EQ(commtask_post(commtask_op_recv(&received[i], 1, MPI_INT, left(), tag, comm), nullptr, nullptr),
                   COMMTASK_OK);
-        ASSERT_EQ(commtask_submit(commtask_op_send(&sent[i], 1, MPI_INT, right(), tag, comm), nullptr, nullptr),
+        ASSERT_EQ(commtask_post(commtask_op_send(&sent[i], 1, MPI_INT, right(), tag, comm), nullptr, nullptr),
                   COMMTASK_OK);
     }
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
@@ -388,7 +389,7 @@ TEST_P(Spread, ByMessageAPlanKeepsItsPlaceOnEachLane) {
         ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
         for (int i = 0; i < n_tags; ++i) {
             const commtask_op send = commtask_op_send(&by_plan, 1, MPI_INT, right(), (first + i) % n_tags, comm);
-            ASSERT_EQ(commtask_post(&send, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
+            ASSERT_EQ(commtask_post_operation(&send, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
         }
         ASSERT_EQ(commtask_record_end(&sends), COMMTASK_OK) << commtask_last_error();
         {
@@ -399,7 +400,7 @@ TEST_P(Spread, ByMessageAPlanKeepsItsPlaceOnEachLane) {
                 tasks.push_back(post(commtask_op_send(&singly, 1, MPI_INT, right(), tag, comm)));
             held.open();
         }
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         for (const std::array<int, 2>& of_tag : received) EXPECT_EQ(of_tag, (std::array{by_plan, singly}));
         EXPECT_EQ(commtask_plan_release(&sends), COMMTASK_OK) << commtask_last_error();
     }
@@ -418,7 +419,7 @@ TEST_P(Spread, CommunicatorsComeAndGo) {
             tasks[2 * i] = post(commtask_op_recv(&received[i], 1, MPI_INT, left(), tag, comm));
             tasks[2 * i + 1] = post(commtask_op_send(&sent[i], 1, MPI_INT, right(), tag, comm));
         }
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
         run(commtask_op_barrier(comm));
         free_on_worker(comm, MPI_COMM_WORLD);
     }

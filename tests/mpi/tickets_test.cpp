@@ -24,7 +24,7 @@ protected:
     [[nodiscard]] static int post_at(commtask_ticket ticket, MPI_Comm comm, std::uint32_t flags = COMMTASK_NONE) {
         options how;
         const commtask_op barrier = commtask_op_barrier(comm);
-        return commtask_post(&barrier, how.at(ticket).flags(flags).get(), nullptr);
+        return commtask_post_operation(&barrier, how.at(ticket).flags(flags).get(), nullptr);
     }
     /// What is refused must not stand in the way of what comes later.
     void expect_that_the_order_goes_on() {

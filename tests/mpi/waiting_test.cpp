@@ -99,8 +99,9 @@ TEST_F(Waiting, WaitForKeepsTheHandleWhenTheTimeIsOver) {
     EXPECT_LT(took, std::chrono::seconds{5});
     EXPECT_EQ(task, handle);
     EXPECT_EQ(commtask_wait_for(&task, 0, nullptr), COMMTASK_TIMEOUT);
+    EXPECT_EQ(commtask_wait_for(&task, -1, nullptr), COMMTASK_TIMEOUT);
     gate.signal();
-    EXPECT_EQ(commtask_wait_for(&task, -1, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait(&task, nullptr), COMMTASK_OK);
     EXPECT_EQ(task, COMMTASK_NULL);
     EXPECT_EQ(commtask_wait(&task, nullptr), COMMTASK_OK) << "no task has ended";
 }
@@ -109,10 +110,11 @@ TEST_F(Waiting, WaitAnyTellsWhichOneEnded) {
     std::array<event, 3> gates;
     std::array<commtask_t, 4> tasks{held_noop(gates[0]), COMMTASK_NULL, held_noop(gates[1]), held_noop(gates[2])};
     std::size_t index = 99;
-    EXPECT_EQ(commtask_wait_any(tasks.size(), tasks.data(), 0, &index, nullptr), COMMTASK_TIMEOUT);
+    EXPECT_EQ(commtask_wait_any_for(tasks.size(), tasks.data(), 0, &index, nullptr), COMMTASK_TIMEOUT);
+    EXPECT_EQ(commtask_wait_any_for(tasks.size(), tasks.data(), -1, &index, nullptr), COMMTASK_TIMEOUT);
     gates[1].signal();
     commtask_status status = COMMTASK_STATUS_INIT;
-    EXPECT_EQ(commtask_wait_any(tasks.size(), tasks.data(), limit_ns, &index, &status), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_any_for(tasks.size(), tasks.data(), limit_ns, &index, &status), COMMTASK_OK);
     EXPECT_EQ(index, 2U);
     EXPECT_EQ(tasks[2], COMMTASK_NULL);
     EXPECT_EQ(status.state, COMMTASK_STATE_COMPLETED);
@@ -122,31 +124,32 @@ TEST_F(Waiting, WaitAnyTellsWhichOneEnded) {
     }};
     std::array<bool, 4> seen{};
     for (int i = 0; i < 2; ++i) {
-        EXPECT_EQ(commtask_wait_any(tasks.size(), tasks.data(), limit_ns, &index, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_any_for(tasks.size(), tasks.data(), limit_ns, &index, nullptr), COMMTASK_OK);
         ASSERT_LT(index, tasks.size());
         seen[index] = true;
     }
     signaller.join();
     EXPECT_TRUE(seen[0]);
     EXPECT_TRUE(seen[3]);
-    EXPECT_EQ(commtask_wait_any(tasks.size(), tasks.data(), limit_ns, &index, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_any(tasks.size(), tasks.data(), &index, nullptr), COMMTASK_OK);
     EXPECT_EQ(index, tasks.size()) << "nothing left to wait for";
-    EXPECT_EQ(commtask_wait_any(0, nullptr, limit_ns, &index, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_any_for(0, nullptr, limit_ns, &index, nullptr), COMMTASK_OK);
     EXPECT_EQ(index, 0U);
 }
 
 TEST_F(Waiting, WaitAllKeepsTheHandlesOfThoseThatHaveNotEnded) {
     event gate;
     std::array<commtask_t, 3> tasks{post(commtask_op_noop(comm_)), held_noop(gate), COMMTASK_NULL};
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), second_ns / 4, nullptr), COMMTASK_TIMEOUT);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), -1, nullptr), COMMTASK_TIMEOUT);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), second_ns / 4, nullptr), COMMTASK_TIMEOUT);
     EXPECT_EQ(tasks[0], COMMTASK_NULL);
     EXPECT_NE(tasks[1], COMMTASK_NULL);
     gate.signal();
     std::array<commtask_status, 3> statuses{COMMTASK_STATUS_INIT, COMMTASK_STATUS_INIT, COMMTASK_STATUS_INIT};
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, statuses.data()), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), statuses.data()), COMMTASK_OK);
     EXPECT_EQ(tasks[1], COMMTASK_NULL);
     EXPECT_EQ(statuses[1].state, COMMTASK_STATE_COMPLETED);
-    EXPECT_EQ(commtask_wait_all(0, nullptr, limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(0, nullptr, limit_ns, nullptr), COMMTASK_OK);
 }
 
 TEST_F(Waiting, WaitAllSaysFailedBeforeCanceled) {
@@ -156,7 +159,7 @@ TEST_F(Waiting, WaitAllSaysFailedBeforeCanceled) {
     tasks[1] = post(commtask_op_noop(comm_), how.after({tasks[0]}));
     tasks[2] = post(commtask_op_noop(comm_));
     std::array<commtask_status, 3> statuses{COMMTASK_STATUS_INIT, COMMTASK_STATUS_INIT, COMMTASK_STATUS_INIT};
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, statuses.data()), COMMTASK_FAILED);
+    EXPECT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, statuses.data()), COMMTASK_FAILED);
     EXPECT_EQ(statuses[0].state, COMMTASK_STATE_FAILED);
     EXPECT_EQ(statuses[0].error_class, MPI_ERR_OTHER);
     EXPECT_EQ(statuses[1].state, COMMTASK_STATE_CANCELED);
@@ -165,7 +168,7 @@ TEST_F(Waiting, WaitAllSaysFailedBeforeCanceled) {
     event gate;
     commtask_t taken_back = held_noop(gate);
     EXPECT_EQ(commtask_cancel(taken_back), COMMTASK_OK);
-    EXPECT_EQ(commtask_wait_all(1, &taken_back, limit_ns, nullptr), COMMTASK_CANCELED);
+    EXPECT_EQ(commtask_wait_all_for(1, &taken_back, limit_ns, nullptr), COMMTASK_CANCELED);
 }
 
 TEST_F(Waiting, WaitAllTakesManyInWhateverOrderTheyEnd) {
@@ -182,12 +185,12 @@ TEST_F(Waiting, WaitAllTakesManyInWhateverOrderTheyEnd) {
         tasks[i] = post(op, how.on({gates[i].get()}));
     }
     gates[n - 1].signal(); // the last ones first
-    EXPECT_EQ(commtask_wait_all(n, tasks.data(), second_ns / 20, statuses.data()), COMMTASK_TIMEOUT);
+    EXPECT_EQ(commtask_wait_all_for(n, tasks.data(), second_ns / 20, statuses.data()), COMMTASK_TIMEOUT);
     EXPECT_NE(tasks[0], COMMTASK_NULL);
     std::thread signaller([&] {
         for (std::size_t i = 0; i + 1 < n; ++i) gates[i * 37 % (n - 1)].signal(); // 37 and 99 have no divisor in common
     });
-    EXPECT_EQ(commtask_wait_all(n, tasks.data(), limit_ns, statuses.data()), COMMTASK_FAILED);
+    EXPECT_EQ(commtask_wait_all_for(n, tasks.data(), limit_ns, statuses.data()), COMMTASK_FAILED);
     signaller.join();
     for (std::size_t i = 0; i < n; ++i) {
         EXPECT_EQ(tasks[i], COMMTASK_NULL) << i;
@@ -208,8 +211,8 @@ TEST_F(Waiting, SeveralThreadsWaitForTasksOfTheirOwn) {
                 const commtask_op out = commtask_op_send(&sent, 1, MPI_INT, right(), which, comm_);
                 commtask_t receive = COMMTASK_NULL;
                 commtask_t send = COMMTASK_NULL;
-                ASSERT_EQ(commtask_post(&in, nullptr, &receive), COMMTASK_OK);
-                ASSERT_EQ(commtask_post(&out, nullptr, &send), COMMTASK_OK);
+                ASSERT_EQ(commtask_post_operation(&in, nullptr, &receive), COMMTASK_OK);
+                ASSERT_EQ(commtask_post_operation(&out, nullptr, &send), COMMTASK_OK);
                 EXPECT_EQ(finish(receive), COMMTASK_OK);
                 EXPECT_EQ(received, value_of(left(), i));
                 EXPECT_EQ(finish(send), COMMTASK_OK);
@@ -251,7 +254,7 @@ void post_the_next(const commtask_status* /*status*/, void* argument) {
     how.callback = post_the_next;
     how.callback_argument = state;
     const commtask_op noop = commtask_op_noop(state->comm);
-    if (commtask_post(&noop, &how, nullptr) != COMMTASK_OK) {
+    if (commtask_post_operation(&noop, &how, nullptr) != COMMTASK_OK) {
         ++state->n_refused;
         state->is_done = true;
     }
@@ -288,8 +291,8 @@ void call_what_blocks(const commtask_status* /*status*/, void* argument) {
     std::size_t index = 0;
     state->codes[0] = commtask_wait(&state->other, nullptr);
     state->codes[1] = commtask_wait_for(&state->other, second_ns, nullptr);
-    state->codes[2] = commtask_wait_any(1, &state->other, -1, &index, nullptr);
-    state->codes[3] = commtask_wait_all(1, &state->other, -1, nullptr);
+    state->codes[2] = commtask_wait_any(1, &state->other, &index, nullptr);
+    state->codes[3] = commtask_wait_all(1, &state->other, nullptr);
     state->codes[4] = commtask_finalize();
     state->is_done = true;
 }
@@ -455,9 +458,9 @@ TEST_F(Waiting, ATaskMayHaveManyPredecessorsAndManySuccessors) {
         second.push_back(post(commtask_op_noop(comm_), after_join.after({join})));
     }
     gate.signal();
-    EXPECT_EQ(commtask_wait_all(second.size(), second.data(), limit_ns, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(second.size(), second.data(), limit_ns, nullptr), COMMTASK_OK);
     EXPECT_EQ(finish(join), COMMTASK_OK);
-    EXPECT_EQ(commtask_wait_all(first.size(), first.data(), 0, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all_for(first.size(), first.data(), 0, nullptr), COMMTASK_OK);
 }
 
 TEST_F(Waiting, TheLibraryMayBeStartedAgain) {

@@ -27,7 +27,7 @@ protected:
         auto& fixture = *static_cast<HoldErrors*>(self);
         const std::scoped_lock guard(fixture.lock);
         fixture.codes.push_back(error->code);
-        fixture.sentences += error->sentence;
+        fixture.sentences += error->message;
     }
     /// Runs `body` in a task; whether its dependent ran before the taskgroup ended.
     template <typename Body>
@@ -126,7 +126,7 @@ TEST_F(HoldErrors, ACallbackOutsideOfTasksHasNothingToHold) {
     };
     options.callback_argument = &here;
     commtask_t task = COMMTASK_NULL;
-    ASSERT_EQ(commtask_submit(commtask_op_noop(comm), &options, &task), COMMTASK_OK);
+    ASSERT_EQ(commtask_post(commtask_op_noop(comm), &options, &task), COMMTASK_OK);
     ASSERT_EQ(commtask_wait(&task, nullptr), COMMTASK_OK);
     EXPECT_EQ(code, COMMTASK_ERR_WORKER_THREAD);
 }

@@ -18,6 +18,6 @@ protected:
         EXPECT_EQ(commtask_omp_bind(commtask_op_send(to_right, 1, MPI_INT, right, tag, comm)), COMMTASK_OK);
     }
     void send_to_myself(int* what, int tag) const {
-        ASSERT_EQ(commtask_submit(commtask_op_send(what, 1, MPI_INT, rank, tag, comm), nullptr, nullptr), COMMTASK_OK);
+        ASSERT_EQ(commtask_post(commtask_op_send(what, 1, MPI_INT, rank, tag, comm), nullptr, nullptr), COMMTASK_OK);
     }
 };

@@ -89,7 +89,7 @@ TEST_F(Hold, ATaskMayFreeWhatItsOperationsUseWhileTheyWaitForTheirTurn) {
                 for (const commtask_op& earlier :
                      {commtask_op_recv(&came_earlier, 1, MPI_INT, left, 1, mine),
                       commtask_op_send(&rank, 1, MPI_INT, right, 1, mine), commtask_op_barrier(mine)}) {
-                    EXPECT_EQ(commtask_submit(earlier, &after_gate, nullptr), COMMTASK_OK) << commtask_last_error();
+                    EXPECT_EQ(commtask_post(earlier, &after_gate, nullptr), COMMTASK_OK) << commtask_last_error();
                 }
                 EXPECT_EQ(commtask_omp_bind(commtask_op_recv(in.data(), 1, third, left, 1, mine)), COMMTASK_OK);
                 EXPECT_EQ(commtask_omp_bind(commtask_op_send(out.data(), 1, third, right, 1, mine)), COMMTASK_OK);

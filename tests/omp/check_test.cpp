@@ -33,7 +33,7 @@ protected:
     static void register_callback(const commtask_omp_error* error, void* self) {
         auto& fixture = *static_cast<Check*>(self);
         const std::scoped_lock guard(fixture.lock);
-        fixture.errors.push_back({error->code, error->kind, error->sentence});
+        fixture.errors.push_back({error->code, error->kind, error->message});
     }
     [[nodiscard]] std::size_t n_heard() {
         const std::scoped_lock guard(lock);

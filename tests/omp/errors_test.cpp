@@ -37,7 +37,7 @@ protected:
         auto& fixture = *static_cast<Errors*>(self);
         const std::scoped_lock guard(fixture.lock);
         fixture.errors.push_back(
-            {error->code, error->kind, error->has_status, error->status != nullptr, error->sentence});
+            {error->code, error->kind, error->has_status, error->status != nullptr, error->message});
     }
     /// Runs one communication task with a dependent; whether the dependent ran before the taskgroup ended.
     template <typename Create>

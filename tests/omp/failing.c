@@ -27,7 +27,7 @@ static void check(int is_true, const char* text) {
 }
 
 static void note(const commtask_omp_error* error, void* count) {
-    check(strstr(error->sentence, ", halo") != NULL, error->sentence);
+    check(strstr(error->message, ", halo") != NULL, error->message);
     *(int*)count += 1;
 }
 

@@ -36,8 +36,8 @@ program fortran_bind
     ! One task for both messages.
     !$omp task depend(out: ghost) depend(inout: edge) shared(edge, ghost, arrived) private(error)
     edge = [rank, round]
-    call comm_task_recv(c_loc(ghost), 2, MPI_INTEGER, left, 7, MPI_COMM_WORLD, status=arrived, hold=.true.)
-    call comm_task_send(c_loc(edge), 2, MPI_INTEGER, right, 7, MPI_COMM_WORLD, hold=.true., ierror=error)
+    call comm_task_recv(c_loc(ghost), 2, MPI_INTEGER, left, 7, MPI_COMM_WORLD, status=arrived, bind=.true.)
+    call comm_task_send(c_loc(edge), 2, MPI_INTEGER, right, 7, MPI_COMM_WORLD, bind=.true., ierror=error)
     if (error /= COMMTASK_OK) error stop commtask_last_error()
     !$omp end task
     !$omp task depend(in: ghost) depend(inout: total) firstprivate(round) shared(ghost, total, arrived)
@@ -47,13 +47,13 @@ program fortran_bind
     !$omp end task
   end do
   !$omp task depend(in: total) depend(out: everywhere) shared(total, everywhere)
-  call comm_task_allreduce(c_loc(total), c_loc(everywhere), 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, hold=.true.)
+  call comm_task_allreduce(c_loc(total), c_loc(everywhere), 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, bind=.true.)
   !$omp end task
 
   !$omp task depend(in: number) depend(out: ghosts) private(side)
   do side = 1, 2
-    call comm_task_recv(c_loc(ghosts(side)), 1, MPI_INTEGER, neighbour(side), 2 - side, MPI_COMM_WORLD, hold=.true.)
-    call comm_task_send(c_loc(number), 1, MPI_INTEGER, neighbour(side), side - 1, MPI_COMM_WORLD, hold=.true.)
+    call comm_task_recv(c_loc(ghosts(side)), 1, MPI_INTEGER, neighbour(side), 2 - side, MPI_COMM_WORLD, bind=.true.)
+    call comm_task_send(c_loc(number), 1, MPI_INTEGER, neighbour(side), side - 1, MPI_COMM_WORLD, bind=.true.)
   end do
   !$omp end task
   !$omp task depend(in: ghosts)
@@ -80,8 +80,8 @@ program fortran_bind
   if (any(ghosts /= neighbour)) call complain(8)
 
   ! An operation that holds a task has no dependences of its own.
-  call comm_task_barrier(MPI_COMM_WORLD, in=[c_loc(total)], hold=.true., ierror=error)
-  if (error == COMMTASK_OK .or. index(commtask_last_error(), 'hold=.true.') == 0) call complain(7)
+  call comm_task_barrier(MPI_COMM_WORLD, in=[c_loc(total)], bind=.true., ierror=error)
+  if (error == COMMTASK_OK .or. index(commtask_last_error(), 'bind=.true.') == 0) call complain(7)
 
   if (commtask_finalize() /= COMMTASK_OK) error stop 'commtask_finalize'
   call MPI_Finalize()

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Datatypes and communicators that a Fortran program frees as soon as comm_task_… has returned, while the operation waits for its
-! dependence: a message to itself, sent when everything was freed and MPI has given the handles to others. With hold=.true. the
+! dependence: a message to itself, sent when everything was freed and MPI has given the handles to others. With bind=.true. the
 ! task frees what its own operations use.
 program fortran_freed_handles
   use, intrinsic :: iso_c_binding
@@ -45,8 +45,8 @@ program fortran_freed_handles
 
     !$omp task shared(held, out)
     call make(4)
-    call comm_task_recv(c_loc(held(1)), 1, column, left, 2, comm, hold=.true.)
-    call comm_task_send(c_loc(out(1)), 1, column, right, 2, comm, hold=.true.)
+    call comm_task_recv(c_loc(held(1)), 1, column, left, 2, comm, bind=.true.)
+    call comm_task_send(c_loc(out(1)), 1, column, right, 2, comm, bind=.true.)
     call free()
     !$omp end task
     !$omp end taskgroup

@@ -171,8 +171,8 @@ contains
     call expect(52, commtask_record_begin() == COMMTASK_OK .and. commtask_record_begin() /= COMMTASK_OK)
     call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, n_ranks, 0, MPI_COMM_WORLD, status=ended, ierror=error)
     call expect(53, error /= COMMTASK_OK .and. ended%error_class == MPI_ERR_RANK)
-    call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, right, 0, MPI_COMM_WORLD, hold=.true., status=ended, ierror=error)
-    call expect(54, error /= COMMTASK_OK .and. index(commtask_last_error(), 'hold') > 0)
+    call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, right, 0, MPI_COMM_WORLD, bind=.true., status=ended, ierror=error)
+    call expect(54, error /= COMMTASK_OK .and. index(commtask_last_error(), 'bind') > 0)
     call comm_task_send(c_loc(mine(1)), 1, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_WORLD)
     call expect(55, commtask_record_check(no_plan) /= COMMTASK_OK) ! the recording goes on
     call expect(56, commtask_record_end(plan) == COMMTASK_OK .and. commtask_plan_size(plan) == 1)

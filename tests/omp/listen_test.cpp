@@ -71,8 +71,8 @@ TEST_F(Listen, MakesATaskOfEachMessageWhereThereAreManyMoreThanSlots) {
     EXPECT_EQ(code, COMMTASK_OK) << commtask_last_error();
     EXPECT_EQ(all.n_seen.load(), n_messages);
     EXPECT_EQ(all.n_wrong.load(), 0);
-    EXPECT_EQ(all.listener.box, nullptr) << "it was given back";
-    EXPECT_EQ(all.listener.bell, COMMTASK_PLAN_NULL);
+    EXPECT_EQ(all.listener.messages, nullptr) << "it was given back";
+    EXPECT_EQ(all.listener.detached, COMMTASK_PLAN_NULL);
 }
 
 TEST_F(Listen, CanBeUsedAgainWhenItsTasksHaveEnded) {
@@ -153,7 +153,7 @@ TEST_F(Listen, IsEndedWhereNothingHasCome) {
         EXPECT_EQ(ended, COMMTASK_OK) << commtask_last_error();
         EXPECT_EQ(again, COMMTASK_OK);
         EXPECT_EQ(none.n_seen.load(), 0);
-        EXPECT_EQ(none.listener.box, nullptr);
+        EXPECT_EQ(none.listener.messages, nullptr);
     }
 }
 
@@ -185,7 +185,7 @@ TEST_F(Listen, OutsideOfEveryParallelRegion) {
     EXPECT_EQ(code, COMMTASK_OK) << commtask_last_error();
     EXPECT_EQ(all.n_seen.load(), 50);
     EXPECT_EQ(all.n_wrong.load(), 0);
-    EXPECT_EQ(all.listener.box, nullptr);
+    EXPECT_EQ(all.listener.messages, nullptr);
 }
 
 /// The taskgroup ends, and a listener that the library's next life knows nothing of can be ended, and used again.
@@ -202,7 +202,7 @@ TEST_F(Listen, IsEndedByFinalize) {
     }
     EXPECT_EQ(listened, COMMTASK_OK) << commtask_last_error();
     EXPECT_EQ(finalized, COMMTASK_OK) << "nobody waits for a standing receive";
-    EXPECT_EQ(all.listener.box, nullptr);
+    EXPECT_EQ(all.listener.messages, nullptr);
     ASSERT_EQ(commtask_init(nullptr), COMMTASK_OK);
     EXPECT_EQ(commtask_omp_unlisten(&all.listener), COMMTASK_OK);
 #pragma omp parallel
@@ -250,7 +250,7 @@ TEST_F(Listen, IsEndedByFinalizeAmongTheMessagesThatCome) {
         }
         EXPECT_EQ(listened, COMMTASK_OK) << commtask_last_error();
         EXPECT_EQ(finalized, COMMTASK_OK);
-        EXPECT_EQ(listener.box, nullptr);
+        EXPECT_EQ(listener.messages, nullptr);
         int n_seen = std::accumulate(times.begin(), times.end(), 0);
         for (; n_seen < n_messages; ++n_seen) {
             std::size_t number = 0;
@@ -284,8 +284,8 @@ TEST_F(Listen, LeavesNothingWhereItWasRefused) {
     EXPECT_EQ(codes[3], COMMTASK_ERR_COMM);
     EXPECT_EQ(codes[4], COMMTASK_ERR_ARGUMENT);
     EXPECT_EQ(codes[5], COMMTASK_OK);
-    EXPECT_EQ(none.listener.box, nullptr);
-    EXPECT_EQ(none.listener.bell, COMMTASK_PLAN_NULL);
+    EXPECT_EQ(none.listener.messages, nullptr);
+    EXPECT_EQ(none.listener.detached, COMMTASK_PLAN_NULL);
     EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);
 }
 

@@ -20,11 +20,11 @@ protected:
         ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
         for (std::size_t i = 0; i < n_messages; ++i) {
             const commtask_op receive = commtask_op_recv(&got_[i], 1, MPI_INT, left, static_cast<int>(i), comm);
-            ASSERT_EQ(commtask_post(&receive, nullptr, nullptr), COMMTASK_OK);
+            ASSERT_EQ(commtask_post_operation(&receive, nullptr, nullptr), COMMTASK_OK);
         }
         for (std::size_t i = 0; i < n_messages; ++i) {
             const commtask_op send = commtask_op_send(&sent_[i], 1, MPI_INT, right, static_cast<int>(i), comm);
-            ASSERT_EQ(commtask_post(&send, nullptr, nullptr), COMMTASK_OK);
+            ASSERT_EQ(commtask_post_operation(&send, nullptr, nullptr), COMMTASK_OK);
         }
         ASSERT_EQ(commtask_record_end(&plan_), COMMTASK_OK) << commtask_last_error();
     }
@@ -111,7 +111,7 @@ TEST_F(Plan, ReleasesATaskByOneOfItsMembers) {
     commtask_plan_t bell = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     const commtask_op nothing = commtask_op_noop(comm);
-    ASSERT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_post_operation(&nothing, nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&bell), COMMTASK_OK);
     ASSERT_EQ(commtask_plan_defer(bell, 0), COMMTASK_OK);
     const auto ring = [](std::size_t member, const commtask_status* /*status*/, void* rung) {

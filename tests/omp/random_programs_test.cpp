@@ -144,7 +144,7 @@ protected:
                 options.n_events = 1;
             }
             const commtask_op op = operation_of(program[i], used[i]);
-            EXPECT_EQ(commtask_post(&op, &options, &tasks[i]), COMMTASK_OK) << commtask_last_error();
+            EXPECT_EQ(commtask_post_operation(&op, &options, &tasks[i]), COMMTASK_OK) << commtask_last_error();
         }
         for (std::size_t i = gates.size(); i > 1; --i)
             std::swap(gates[i - 1], gates[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
@@ -158,7 +158,7 @@ protected:
                 });
             }
         }
-        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), COMMTASK_OK);
+        EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), nullptr), COMMTASK_OK);
         for (commtask_event_t& each : gates) commtask_event_release(&each);
         return used;
     }
@@ -171,7 +171,7 @@ protected:
         EXPECT_EQ(commtask_record_begin(), COMMTASK_OK);
         for (std::size_t i = 0; i < program.size(); ++i) {
             const commtask_op op = operation_of(program[i], used[i]);
-            EXPECT_EQ(commtask_post(&op, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
+            EXPECT_EQ(commtask_post_operation(&op, nullptr, nullptr), COMMTASK_OK) << commtask_last_error();
         }
         EXPECT_EQ(commtask_record_end(&plan), COMMTASK_OK);
         std::vector<std::size_t> deferred;

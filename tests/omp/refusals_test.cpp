@@ -58,7 +58,7 @@ TEST_F(Refusals, OfAPlanThatRunsHaveTheLineToo) {
     commtask_plan_t plan = COMMTASK_PLAN_NULL;
     ASSERT_EQ(commtask_record_begin(), COMMTASK_OK);
     const commtask_op nothing = commtask_op_noop(comm);
-    ASSERT_EQ(commtask_post(&nothing, nullptr, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_post_operation(&nothing, nullptr, nullptr), COMMTASK_OK);
     ASSERT_EQ(commtask_record_end(&plan), COMMTASK_OK) << commtask_last_error();
     ASSERT_EQ(commtask_plan_defer(plan, 0), COMMTASK_OK);
     commtask_t run = COMMTASK_NULL;

@@ -202,7 +202,7 @@ TEST_F(SerialTeam, ATaskMayWaitForWhatEndedBesideItsOwnMessage) {
             }
             COMM_TASK(send(&value, 1, MPI_INT, rank, 2 * n - 1, comm));
             for (int i = 0; i < n; ++i) {
-                EXPECT_EQ(commtask_submit(commtask_op_send(&value, 1, MPI_INT, rank, i, comm), nullptr, nullptr),
+                EXPECT_EQ(commtask_post(commtask_op_send(&value, 1, MPI_INT, rank, i, comm), nullptr, nullptr),
                           COMMTASK_OK);
             }
             EXPECT_EQ(commtask_omp_wait_all(), COMMTASK_OK);

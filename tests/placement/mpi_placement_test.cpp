@@ -100,7 +100,7 @@ TEST(PlacementOfRanks, KeepsTheThreadOfAWindowWithEpochsOffEveryWorker) {
     ASSERT_EQ(MPI_Win_allocate(sizeof *part, sizeof *part, MPI_INFO_NULL, MPI_COMM_WORLD, &part, &window), MPI_SUCCESS);
     ASSERT_EQ(commtask_win_register_epochs(window, MPI_COMM_WORLD), COMMTASK_OK) << commtask_last_error();
     commtask_t fence = COMMTASK_NULL;
-    ASSERT_EQ(commtask_submit(commtask_op_win_fence(0, window), nullptr, &fence), COMMTASK_OK) << commtask_last_error();
+    ASSERT_EQ(commtask_post(commtask_op_win_fence(0, window), nullptr, &fence), COMMTASK_OK) << commtask_last_error();
     ASSERT_EQ(commtask_wait(&fence, nullptr), COMMTASK_OK) << "after it the thread has begun";
     if (info.worker_cpu >= 0) EXPECT_EQ(threads_bound_to(info.worker_cpu), 1) << "the worker's alone";
     EXPECT_EQ(commtask_win_unregister(window), COMMTASK_OK) << commtask_last_error();

@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     const commtask_op by_int =
         commtask_op_neighbor_swap_int(mine, counts, displs, MPI_INT, theirs, counts, displs, MPI_INT, ring);
     commtask_t task = COMMTASK_NULL;
-    expect(commtask_post(&by_int, NULL, &task) == COMMTASK_OK, commtask_last_error());
+    expect(commtask_post_operation(&by_int, NULL, &task) == COMMTASK_OK, commtask_last_error());
     expect(commtask_wait(&task, NULL) == COMMTASK_OK, "the int form");
     expect(theirs[0] == 10 * left + (n_ranks == 2 ? theirs[0] % 10 : 1), "what the int form brought");
 
@@ -52,13 +52,13 @@ int main(int argc, char** argv) {
     const MPI_Aint places[2] = {0, 1};
     const commtask_op by_count =
         commtask_op_neighbor_swap(mine, large, places, MPI_INT, again, large, places, MPI_INT, ring);
-    expect(commtask_post(&by_count, NULL, &task) == COMMTASK_OK, commtask_last_error());
+    expect(commtask_post_operation(&by_count, NULL, &task) == COMMTASK_OK, commtask_last_error());
     expect(commtask_wait(&task, NULL) == COMMTASK_OK, "the large form");
     expect(memcmp(theirs, again, sizeof again) == 0, "what the large form brought");
 
     const commtask_op wrong =
         commtask_op_neighbor_swap_int(mine, counts, displs, MPI_INT, theirs, NULL, displs, MPI_INT, ring);
-    expect(commtask_post(&wrong, NULL, NULL) == COMMTASK_ERR_ARGUMENT, "a wrong argument is refused");
+    expect(commtask_post_operation(&wrong, NULL, NULL) == COMMTASK_ERR_ARGUMENT, "a wrong argument is refused");
     expect(strstr(commtask_last_error(), "recv_counts") != NULL, "the argument is named");
 
     int of_task[2] = {-1, -1};

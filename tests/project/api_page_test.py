@@ -7,7 +7,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1])
-FOR_MACROS = re.compile(r"_$|^commtask_(op|omp_fortran|tbb)_|^commtask_omp_spawn_clauses$")
+FOR_MACROS = re.compile(r"_$|^commtask_(op|tbb)_|^commtask_omp_spawn_clauses$")
 
 
 def declared():

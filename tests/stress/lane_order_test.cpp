@@ -149,7 +149,7 @@ void LaneOrder::run_thread(int thread) {
                                   turn.stream, comm_of(turn.stream)),
                  how));
     }
-    ASSERT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     compare(arrivals, first_stream);
 }
 
@@ -197,7 +197,7 @@ TEST_P(OpenTags, TakeMessagesInTheOrderOfSending) {
         tasks.push_back(post(commtask_op_send(sent.back().data(), static_cast<int>(sent.back().size()), MPI_INT, peer,
                                               static_cast<int>(i % 5), comm_)));
     }
-    ASSERT_EQ(commtask_wait_all(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
+    ASSERT_EQ(commtask_wait_all_for(tasks.size(), tasks.data(), limit_ns, nullptr), COMMTASK_OK);
     for (std::size_t i = 0; i < n_all; ++i) {
         ASSERT_EQ(statuses[i].tag, static_cast<int>(i % 5));
         ASSERT_EQ(received[i][static_cast<std::size_t>(statuses[i].bytes) / sizeof(int) - 1], static_cast<int>(i));

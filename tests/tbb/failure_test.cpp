@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every way in which a graph with communication nodes ends badly: MPI errors at a port or as an exception, refused
-// arguments, exceptions of other nodes, cancellation by each of its doors, nodes that are destroyed too early. No test
+// arguments, exceptions of other nodes, each way of cancellation, nodes that are destroyed too early. No test
 // may leave a receive behind that takes a later message.
 #include "mpi_facts.hpp"
 #include "tbb_fixture.hpp"

@@ -78,10 +78,10 @@ int by_c_interface(const ring& at) {
         const auto k = static_cast<std::size_t>(i);
         const commtask_op receive = commtask_op_recv(&got[k], 1, MPI_INT, at.left, 4000 + i, at.comm);
         const commtask_op send = commtask_op_send(&at.rank, 1, MPI_INT, at.right, 4000 + i, at.comm);
-        EXPECT_EQ(commtask_post(&receive, nullptr, &tasks[2 * k]), COMMTASK_OK);
-        EXPECT_EQ(commtask_post(&send, nullptr, &tasks[2 * k + 1]), COMMTASK_OK);
+        EXPECT_EQ(commtask_post_operation(&receive, nullptr, &tasks[2 * k]), COMMTASK_OK);
+        EXPECT_EQ(commtask_post_operation(&send, nullptr, &tasks[2 * k + 1]), COMMTASK_OK);
     }
-    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), COMMTASK_OK);
+    EXPECT_EQ(commtask_wait_all(tasks.size(), tasks.data(), nullptr), COMMTASK_OK);
     return std::accumulate(got.begin(), got.end(), 0);
 }
 

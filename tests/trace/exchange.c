@@ -18,7 +18,7 @@ static void check(int code) {
 }
 
 static void submit(commtask_op op, const commtask_options* options, commtask_t* task) {
-    check(commtask_post(&op, options, task));
+    check(commtask_post_operation(&op, options, task));
 }
 
 static char large[1 << 20];
@@ -39,7 +39,7 @@ static void exchange(MPI_Comm comm, int rank, int peer) {
     for (int i = 0; i < n_rounds; ++i) {
         submit(commtask_op_send(&given[i], 1, MPI_INT, peer, i / 2, comm), NULL, &tasks[n_rounds + i]);
     }
-    check(commtask_wait_all(2 * (size_t)n_rounds, tasks, -1, NULL));
+    check(commtask_wait_all(2 * (size_t)n_rounds, tasks, NULL));
 }
 
 static void chain(MPI_Comm comm, int rank, int peer) {

@@ -20,7 +20,7 @@ static void check(int code) {
 
 static void run(commtask_op op) {
     commtask_t task = COMMTASK_NULL;
-    check(commtask_post(&op, NULL, &task));
+    check(commtask_post_operation(&op, NULL, &task));
     check(commtask_wait(&task, NULL));
 }
 
@@ -66,8 +66,8 @@ static void many(void) {
         commtask_op_multicast(&mine[0], 1, MPI_DOUBLE, both, 2, tag, MPI_COMM_WORLD),
         commtask_op_send(&mine[1], 1, MPI_DOUBLE, peer, tag, MPI_COMM_WORLD),
     };
-    for (int i = 0; i < 5; ++i) check(commtask_post(&ops[i], NULL, &tasks[i]));
-    check(commtask_wait_all(5, tasks, -1, NULL));
+    for (int i = 0; i < 5; ++i) check(commtask_post_operation(&ops[i], NULL, &tasks[i]));
+    check(commtask_wait_all(5, tasks, NULL));
     run(commtask_op_many_to_many_int(mine, one_each, places, MPI_DOUBLE, both, 2, theirs, one_each, places, MPI_DOUBLE,
                                      both, 2, tag, MPI_COMM_WORLD));
 }
@@ -79,12 +79,12 @@ static void hand_over(void) {
         MPI_Request request;
         commtask_op ops[3] = {commtask_op_recv(theirs, n, MPI_DOUBLE, peer, 100 + i, MPI_COMM_WORLD),
                               commtask_op_send(mine, n, MPI_DOUBLE, peer, 100 + i, MPI_COMM_WORLD)};
-        for (int k = 0; k < 2; ++k) check(commtask_post(&ops[k], NULL, &tasks[k]));
-        check(commtask_wait_all(2, tasks, -1, NULL));
+        for (int k = 0; k < 2; ++k) check(commtask_post_operation(&ops[k], NULL, &tasks[k]));
+        check(commtask_wait_all(2, tasks, NULL));
         MPI_Ibarrier(MPI_COMM_WORLD, &request);
         ops[2] = commtask_op_attach(&request, MPI_COMM_WORLD);
         ops[2].array_form = COMMTASK_OP_BARRIER; /* as commtask-run does */
-        check(commtask_post(&ops[2], NULL, &tasks[2]));
+        check(commtask_post_operation(&ops[2], NULL, &tasks[2]));
         check(commtask_wait(&tasks[2], NULL));
     }
 }
@@ -106,7 +106,7 @@ static void listen_to_peer(void) {
     when.events = &all;
     when.n_events = 1;
     const commtask_op heard = commtask_op_noop(MPI_COMM_WORLD);
-    check(commtask_post(&heard, &when, &task));
+    check(commtask_post_operation(&heard, &when, &task));
     check(commtask_wait(&task, NULL));
     check(commtask_unlisten(&listener));
     check(commtask_event_release(&all));

@@ -24,7 +24,7 @@ void check(int code) {
 
 commtask_t post(const commtask_op& op) {
     commtask_t task = COMMTASK_NULL;
-    check(commtask_post(&op, nullptr, &task));
+    check(commtask_post_operation(&op, nullptr, &task));
     return task;
 }
 

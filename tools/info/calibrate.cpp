@@ -140,7 +140,7 @@ public:
         const double posted_ns = now_ns();
         for (std::size_t i = 0; i < windows_.size() && i < n_lanes; ++i)
             post_in_order(commtask_op_flush(partner_, windows_[i]));
-        require(commtask_wait_all(tasks_.size(), tasks_.data(), -1, nullptr), "commtask_wait_all");
+        require(commtask_wait_all(tasks_.size(), tasks_.data(), nullptr), "commtask_wait_all");
         tasks_.clear();
         std::array<double, 2> times{now_ns() - begin_ns, posted_ns - begin_ns};
         std::array<double, 2> slower{};
@@ -150,16 +150,16 @@ public:
 
 private:
     void post(const commtask_op& op) {
-        require(commtask_post(&op, nullptr, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
+        require(commtask_post_operation(&op, nullptr, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
     }
     void post_in_order(const commtask_op& op) {
         commtask_options how = COMMTASK_OPTIONS_INIT;
         how.flags = COMMTASK_ORDERED;
-        require(commtask_post(&op, &how, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
+        require(commtask_post_operation(&op, &how, &tasks_.emplace_back(COMMTASK_NULL)), "commtask_post");
     }
     static void run(const commtask_op& op) {
         commtask_t task = COMMTASK_NULL;
-        require(commtask_post(&op, nullptr, &task), "commtask_post");
+        require(commtask_post_operation(&op, nullptr, &task), "commtask_post");
         require(commtask_wait(&task, nullptr), "commtask_wait");
     }
 

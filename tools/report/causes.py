@@ -41,7 +41,7 @@ CAUSES = {
     PAUSED: ("the program had paused the workers",
              "Call commtask_resume before something waits for messages: a paused worker only looks now and then."),
     BUSY: ("the lane was occupied with other tasks",
-           "Send fewer, larger messages, keep callbacks and call doors short, or use several lanes."),
+           "Send fewer, larger messages, keep callbacks and the functions of `call` operations short, or use several lanes."),
     PREDECESSOR: ("a communication task before it was not done",
                   "Remove dependences that the data do not need; a chain of messages is as slow as the sum of its links."),
     ORDER: ("it had to keep its place in program order",

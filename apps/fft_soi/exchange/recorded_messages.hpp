@@ -20,7 +20,7 @@ public:
         : n_per_chunk_(static_cast<std::size_t>(of.sizes().n_segments * of.sizes().n_peers())) {
         const auto post = [&comms](const auto& one) {
             const commtask_op operation = comms.operation(one);
-            miniapp::require(commtask_post(&operation, nullptr, nullptr), "commtask_post");
+            miniapp::require(commtask_post_operation(&operation, nullptr, nullptr), "commtask_post");
         };
         for (int segment = 0; segment < of.sizes().n_segments; ++segment) {
             segments_.emplace_back([&] {

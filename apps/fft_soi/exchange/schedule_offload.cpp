@@ -71,10 +71,10 @@ private:
     using tasks = std::vector<commtask_t>;
 
     static void post(const commtask_op& operation, tasks& to) {
-        require(commtask_post(&operation, nullptr, &to.emplace_back(COMMTASK_NULL)), "commtask_post");
+        require(commtask_post_operation(&operation, nullptr, &to.emplace_back(COMMTASK_NULL)), "commtask_post");
     }
     static void wait_all(tasks& all) {
-        const int code = commtask_wait_all(all.size(), all.data(), -1, nullptr);
+        const int code = commtask_wait_all(all.size(), all.data(), nullptr);
         all.clear();
         require(code, "commtask_wait_all");
     }

@@ -87,7 +87,7 @@ bool urgent_sender::post(const outgoing_message& one, std::uint32_t flags) {
     options.flags = flags;
     options.callback = one_has_gone;
     options.callback_argument = this;
-    const int code = commtask_submit(comms_.operation(one), &options, nullptr);
+    const int code = commtask_post(comms_.operation(one), &options, nullptr);
     if (code == COMMTASK_AGAIN) return false;
     if (code != COMMTASK_OK) {
         note(code, MPI_SUCCESS);
@@ -125,7 +125,7 @@ void urgent_sender::finish() {
     options.events = &all_gone_;
     options.n_events = 1;
     commtask_t gone = COMMTASK_NULL;
-    require(commtask_submit(commtask_op_noop(comms_.all), &options, &gone), "commtask_post");
+    require(commtask_post(commtask_op_noop(comms_.all), &options, &gone), "commtask_post");
     require(commtask_wait(&gone, nullptr), "commtask_wait");
     require(commtask_event_release(&all_gone_), "commtask_event_release");
 }

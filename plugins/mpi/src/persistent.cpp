@@ -109,7 +109,7 @@ int free(persistent* which) {
     commtask_op op = commtask_op_call(+give_back, taken.get(), MPI_COMM_WORLD);
     op.reserved = detail::flag_is_call;
     // if memory is exhausted the request leaks
-    static_cast<void>(commtask_post(&op, &options, nullptr));
+    static_cast<void>(commtask_post_operation(&op, &options, nullptr));
     [[maybe_unused]] const persistent* const is_the_tasks = taken.release();
     detail::task_pool::drop(task);
     return MPI_SUCCESS;
@@ -125,7 +125,7 @@ namespace {
     persistent* const which = goes_to_mpi() ? nullptr : persistents::find(request);
     if (which == nullptr || which->task != COMMTASK_NULL) return false;
     const commtask_op op = persistents::start_operation(*which);
-    return commtask_post(&op, nullptr, &which->task) == COMMTASK_OK;
+    return commtask_post_operation(&op, nullptr, &which->task) == COMMTASK_OK;
 }
 
 } // namespace

@@ -99,7 +99,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
     if (holder != nullptr) {
         auto* const message = static_cast<MPI_Message*>(op.result);
         take_message(op, *holder);
-        if (keep_arrays(op, *holder) && commtask_post(&op, nullptr, &holder->task) == COMMTASK_OK) {
+        if (keep_arrays(op, *holder) && commtask_post_operation(&op, nullptr, &holder->task) == COMMTASK_OK) {
             if (detail::operation_of(op.kind).takes_message) *message = MPI_MESSAGE_NULL;
             *request = handles::handle_of(holder);
             return MPI_SUCCESS;
@@ -200,7 +200,7 @@ int run(commtask_op op, MPI_Status* status, Twin&& twin) {
     commtask_t task = COMMTASK_NULL;
     {
         const detail::quiet_posts scope{!current.waiting.worker_is_reserved};
-        if ((is_started && must_block()) || commtask_post(&op, nullptr, &task) != COMMTASK_OK) {
+        if ((is_started && must_block()) || commtask_post_operation(&op, nullptr, &task) != COMMTASK_OK) {
             return run_twin(comm, status, [&](MPI_Request* it) {
                 *it = request;
                 return is_started ? MPI_SUCCESS : twin(it);

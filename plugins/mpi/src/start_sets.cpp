@@ -156,7 +156,7 @@ bool start(int count, const MPI_Request* requests) {
         wait_for_last_run(*set);
         commtask_op op = commtask_op_plan(set->plan);
         op.reserved = detail::flag_is_call;
-        if (commtask_post(&op, nullptr, &set->run) != COMMTASK_OK) return false;
+        if (commtask_post_operation(&op, nullptr, &set->run) != COMMTASK_OK) return false;
         for (std::size_t i = 0; i < set->members.size(); ++i) {
             detail::task* const started = set->plan->started_of((*set->plan)[i]);
             started->life.take_reference();

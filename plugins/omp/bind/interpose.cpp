@@ -6,7 +6,7 @@
 // a library without versions matches every version.
 #include "binding.hpp"
 
-#include <commtask/omp_bind.h>
+#include <commtask/omp_entries.h>
 
 #include <dlfcn.h>
 

@@ -40,13 +40,13 @@ BY_NAME = {
 FAR = {f"{side}_displacement": ("integer(c_int64_t)", None, [f"op%{side}%displacement = {{}}"]) for side in ("send", "recv")}
 ONE_ELEMENT = ("integer", "MPI_Datatype", [f"op%{side}%{line}" for side in ("send", "recv")
                                            for line in ("datatype = {}", "has_type = 1", "count = 1")])
-CLAUSES = ["in", "out", "inout", "flags", "priority", "status", "ierror", "hold"]
+CLAUSES = ["in", "out", "inout", "flags", "priority", "status", "ierror", "bind"]
 CLAUSE_DECLARATIONS = """\
     type(c_ptr), intent(in), optional, target, contiguous :: in(:), out(:), inout(:)
     integer, intent(in), optional :: flags, priority
     type(commtask_status), intent(inout), optional, target :: status
     integer, intent(out), optional :: ierror
-    logical, intent(in), optional :: hold
+    logical, intent(in), optional :: bind
 """
 
 

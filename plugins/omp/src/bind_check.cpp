@@ -8,6 +8,7 @@
 #include "errors.hpp"
 
 #include <commtask/omp.h>
+#include <commtask/omp_entries.h>
 
 #include <dlfcn.h>
 

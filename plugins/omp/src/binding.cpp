@@ -11,7 +11,7 @@
 #include "kmp_task.hpp"
 #include "wait.hpp"
 
-#include <commtask/omp_bind.h>
+#include <commtask/omp_entries.h>
 
 #include <algorithm>
 #include <cstring>

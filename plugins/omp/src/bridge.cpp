@@ -19,7 +19,7 @@
 #include "wait.hpp"
 #include "waiting.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <array>
 #include <memory>
@@ -142,7 +142,7 @@ int post(const commtask_op& operation, const commtask_omp_options& options, endi
     posted.line = where.line;
     const int code = [&] {
         const progress_scope scope; // the first task of a communicator waits for the worker
-        return commtask_post(&operation, &posted, nullptr);
+        return commtask_post_operation(&operation, &posted, nullptr);
     }();
     if (code == COMMTASK_OK) {
         // With a shared worker this thread would keep the worker waiting for the core, so the
@@ -285,9 +285,9 @@ int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_
     if (task == nullptr) {
         return commtask_omp_start(nullptr, nullptr, event);
     }
-    commtask_kept_t const kept = end_waiting(*task);
+    commtask_retained_t const kept = end_waiting(*task);
     const int code = begin(&task->operation, task->options, event, task->code, {task->file, task->line});
-    commtask_drop(kept);
+    commtask_frontend_release(kept);
     return code;
 }
 
@@ -295,7 +295,7 @@ int commtask_omp_drop(const commtask_omp_task* task) noexcept {
     if (task == nullptr) {
         return set_last_error(COMMTASK_ERR_ARGUMENT, "commtask: the prepared task is null");
     }
-    commtask_drop(end_waiting(*task));
+    commtask_frontend_release(end_waiting(*task));
     outstanding::of_process().note_ended();
     if (task->options.ticket.number == 0) {
         return COMMTASK_OK;

@@ -9,8 +9,8 @@
 #include "task_records.hpp"
 #include "tool.hpp"
 
+#include <commtask/frontend.h>
 #include <commtask/omp.h>
-#include <commtask/unfinished.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +48,7 @@ void report_early_end(task_record& parent, unsigned n_unfinished) noexcept {
     const check::first_child* const first = parent.first.load(std::memory_order_acquire);
     char name[512] = "its name is not known: no memory";
     if (first != nullptr) {
-        commtask_describe_operation(&first->operation, first->where.file, first->where.line, name, sizeof name);
+        commtask_frontend_describe(&first->operation, first->where.file, first->where.line, name, sizeof name);
     }
     char message[1024];
     std::snprintf(message, sizeof message,
@@ -131,8 +131,8 @@ void warn_if_shut_out() noexcept {
     static const bool is_shut_out = is_asked_for() && !is_watching.load(std::memory_order_relaxed); // as note_start()
     static std::atomic<bool> was_said{false};
     if (is_shut_out && !was_said.exchange(true)) {
-        commtask_say("COMMTASK_OMP_CHECK=1 checks nothing: OpenMP has another tool in this process (look at "
-                     "OMP_TOOL_LIBRARIES and LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
+        commtask_print("COMMTASK_OMP_CHECK=1 checks nothing: OpenMP has another tool in this process (look at "
+                       "OMP_TOOL_LIBRARIES and LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
     }
 }
 

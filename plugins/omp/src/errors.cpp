@@ -7,7 +7,7 @@
 
 #include "bridge.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <algorithm>
 #include <array>
@@ -60,7 +60,7 @@ bool tell(const commtask_omp_error& error) noexcept {
         argument = r.argument;
         if (r.count++ == 0) {
             r.first_code = error.code;
-            copy_message(r.first_message, error.sentence);
+            copy_message(r.first_message, error.message);
         }
     }
     if (handler != nullptr) {
@@ -110,7 +110,7 @@ const char* objection_to(const commtask_omp_options& options) noexcept {
 int report_refusal(int code, const commtask_op* operation, const commtask_omp_options& options, const char* reason,
                    source_place where) noexcept {
     if (reason != nullptr) {
-        (void)commtask_refuse_operation(code, operation, reason);
+        (void)commtask_frontend_set_error(code, operation, reason);
     }
     message_buffer message{};
     if (where.file != nullptr) {
@@ -121,7 +121,7 @@ int report_refusal(int code, const commtask_op* operation, const commtask_omp_op
     }
     if (commtask_status* const status = options.status; status != nullptr) {
         status->state = COMMTASK_STATE_FAILED;
-        status->error = commtask_mpi_class_of(code);
+        status->error = commtask_frontend_mpi_class(code);
         status->error_class = status->error;
         status->source = MPI_ANY_SOURCE;
         status->tag = MPI_ANY_TAG;
@@ -134,7 +134,7 @@ int report_refusal(int code, const commtask_op* operation, const commtask_omp_op
         // Also with a status: peers wait for the operation that was never posted, and the program
         // may hang before it reads the status.
         const bool is_looked_at = has_status || (options.flags & flag_caller_looks) != 0;
-        commtask_tell_refusal(code, operation, is_looked_at, message.data());
+        commtask_frontend_report_refusal(code, operation, is_looked_at, message.data());
     }
     return code;
 }
@@ -142,7 +142,7 @@ int report_refusal(int code, const commtask_op* operation, const commtask_omp_op
 void report_not_waited_for(unsigned kind, const char* message) noexcept {
     const auto of = static_cast<commtask_kind>(kind);
     if (!tell({sizeof(commtask_omp_error), COMMTASK_ERR_UNFINISHED, of, nullptr, 0, message})) {
-        commtask_tell_refusal(COMMTASK_ERR_UNFINISHED, nullptr, 0, message);
+        commtask_frontend_report_refusal(COMMTASK_ERR_UNFINISHED, nullptr, 0, message);
     }
 }
 
@@ -152,7 +152,7 @@ void report_ending(unsigned kind, const commtask_status& status, bool has_status
     const int code = status.state == COMMTASK_STATE_CANCELED ? COMMTASK_CANCELED : COMMTASK_FAILED;
     const bool is_told =
         tell({sizeof(commtask_omp_error), code, static_cast<commtask_kind>(kind), &status, has_status, message.data()});
-    commtask_failure_is_told(is_told || has_status ? 1 : 0);
+    commtask_frontend_failure_reported(is_told || has_status ? 1 : 0);
 }
 
 } // namespace commtask::omp

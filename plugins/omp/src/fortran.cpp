@@ -84,11 +84,11 @@ int commtask_omp_fortran_spawn(const commtask_omp_fortran_operation* operation,
     if (fortran_recording* const recording = fortran_recording::of_this_thread(); recording != nullptr) {
         return recording->record(op, options, *clauses);
     }
-    if (clauses->hold != 0) {
+    if (clauses->bind != 0) {
         if (clauses->n_in + clauses->n_out + clauses->n_inout != 0 || clauses->priority != 0) {
             return report_refusal(
                 COMMTASK_ERR_ARGUMENT, &op, options,
-                "hold=.true. makes no task: in, out, inout and priority are for the task that calls it");
+                "bind=.true. makes no task: in, out, inout and priority are for the task that calls it");
         }
         return commtask_omp_bind_operation(&op, &options);
     }
@@ -122,7 +122,7 @@ int commtask_omp_fortran_file_close(MPI_Fint* file, MPI_Fint comm) noexcept {
     return code;
 }
 
-int commtask_omp_fortran_hold_requests(size_t n_requests, MPI_Fint* requests) noexcept {
+int commtask_omp_fortran_bind_requests(size_t n_requests, MPI_Fint* requests) noexcept {
     int code = COMMTASK_OK;
     for (MPI_Fint& each : std::span(requests, n_requests)) {
         MPI_Request request = MPI_Request_f2c(each);

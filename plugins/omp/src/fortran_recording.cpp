@@ -76,9 +76,9 @@ std::vector<commtask_t> fortran_recording::predecessors_of(const commtask_omp_fo
 int fortran_recording::record(const commtask_op& operation, const commtask_omp_options& given,
                               const commtask_omp_fortran_clauses& clauses) noexcept {
     const auto refuse = [&](int code, const char* why) { return report_refusal(code, &operation, given, why); };
-    if (clauses.hold != 0) {
+    if (clauses.bind != 0) {
         return refuse(COMMTASK_ERR_ARGUMENT,
-                      "hold=.true. is for what starts now, and a member of a plan starts with each run");
+                      "bind=.true. is for what starts now, and a member of a plan starts with each run");
     }
     try {
         const std::vector<commtask_t> predecessors = predecessors_of(clauses);
@@ -89,7 +89,7 @@ int fortran_recording::record(const commtask_op& operation, const commtask_omp_o
         options.after = predecessors.data();
         options.n_after = predecessors.size();
         commtask_t member = COMMTASK_NULL;
-        const int code = commtask_post(&operation, &options, &member);
+        const int code = commtask_post_operation(&operation, &options, &member);
         if (code != COMMTASK_OK) return refuse(code, nullptr);
         members_.push_back(member);
         read_by(member, read(clauses));

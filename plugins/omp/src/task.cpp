@@ -14,7 +14,7 @@
 #include "wait.hpp"
 #include "waiting.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <array>
 #include <memory>
@@ -31,13 +31,13 @@ struct communication {
     omp_event_handle_t event;
     bool has_run;
     waiting_task waiting;
-    commtask_kept_t kept;
+    commtask_retained_t kept;
 
     void run() noexcept {
         has_run = true;
         end_waiting(waiting);
         (void)start(operation, options, event, where);
-        commtask_drop(kept);
+        commtask_frontend_release(kept);
     }
     /// A discarded task releases its ticket and completes, since its taskgroup would wait for ever
     /// otherwise.
@@ -49,7 +49,7 @@ struct communication {
         if (options.ticket.number != 0) {
             (void)commtask_ticket_drop(operation.comm, options.ticket);
         }
-        commtask_drop(kept);
+        commtask_frontend_release(kept);
         if (options.status != nullptr) {
             options.status->state = COMMTASK_STATE_CANCELED;
         }
@@ -115,7 +115,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
     task.payload().event = task.event();
     {
         const progress_scope scope; // the first task of a communicator waits for the worker
-        task.payload().kept = commtask_keep(&task.payload().operation);
+        task.payload().kept = commtask_frontend_retain(&task.payload().operation);
     }
     tool::begin_events((options.flags & flag_parent_is_implicit) == 0);
     outstanding::of_process().note_made();

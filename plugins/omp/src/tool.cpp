@@ -15,7 +15,7 @@
 #include "kmp_task.hpp"
 #include "waits.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/commtask.h>
 
 #include <algorithm>
 #include <charconv>
@@ -193,7 +193,7 @@ void warn_if_archer_is_shut_out() {
             return false;
         }
         if (is_known && std::string_view(where.dli_fname).find("libarcher") != std::string_view::npos) {
-            commtask_say(
+            commtask_print(
                 "warning: COMMTASK_OMP_CHECK=1 takes the place of Archer, so ThreadSanitizer does not know how "
                 "OpenMP orders tasks, and may report races that are none: use one of the two at a time.");
         }

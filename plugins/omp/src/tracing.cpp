@@ -10,8 +10,8 @@
 #include "task_records.hpp"
 #include "tool.hpp"
 
+#include <commtask/commtask.h>
 #include <commtask/trace.h>
-#include <commtask/unfinished.h>
 
 #include <array>
 #include <atomic>
@@ -245,7 +245,7 @@ void warn_if_shut_out() noexcept {
     if (!is_shut_out || commtask_trace_is_on() == 0 || was_said.exchange(true)) {
         return;
     }
-    commtask_say("warning: the trace has no OpenMP tasks: OpenMP has another tool in this process (look at "
+    commtask_print("warning: the trace has no OpenMP tasks: OpenMP has another tool in this process (look at "
                  "LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
 }
 

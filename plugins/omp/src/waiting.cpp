@@ -5,7 +5,7 @@
 // nothing that could return here.
 #include "waiting.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <atomic>
 #include <ctime>
@@ -18,7 +18,7 @@ namespace commtask::omp {
 /// belongs to another task.
 struct waiting_copy : waiting_task {
     commtask_op copied;
-    commtask_kept_t kept;
+    commtask_retained_t kept;
     std::uint64_t number; ///< The number of its task; 0: none.
     waiting_copy* next_free;
 };
@@ -41,7 +41,7 @@ public:
 
     /// @return null if memory is exhausted
     [[nodiscard]] waiting_copy* add_copy(const commtask_op& operation, source_place where, std::uint64_t since_ns,
-                                         commtask_kept_t kept) noexcept {
+                                         commtask_retained_t kept) noexcept {
         const std::scoped_lock guard(lock_);
         waiting_copy* const made = first_free_ != nullptr ? first_free_ : new (std::nothrow) waiting_copy;
         if (made == nullptr) {
@@ -61,7 +61,7 @@ public:
     }
 
     /// @return the kept data of its operation
-    [[nodiscard]] commtask_kept_t remove_copy(waiting_copy& ended, std::uint64_t number) noexcept {
+    [[nodiscard]] commtask_retained_t remove_copy(waiting_copy& ended, std::uint64_t number) noexcept {
         const std::scoped_lock guard(lock_);
         if (ended.number != number) {
             return nullptr;
@@ -73,7 +73,7 @@ public:
         return ended.kept;
     }
 
-    std::size_t list(commtask_unfinished_add tell, void* to) const noexcept {
+    std::size_t list(commtask_frontend_add tell, void* to) const noexcept {
         const std::scoped_lock guard(lock_);
         for (const waiting_task* each = first_; tell != nullptr && each != nullptr; each = each->next) {
             tell(to, each->operation, each->since_ns, each->where.file, each->where.line,
@@ -119,7 +119,7 @@ namespace {
 std::mutex lock_of_all;
 waiting_list* first_of_all = nullptr;
 
-std::size_t list_all(commtask_unfinished_add add, void* to) {
+std::size_t list_all(commtask_frontend_add add, void* to) {
     const std::scoped_lock guard(lock_of_all);
     std::size_t count = 0;
     for (const waiting_list* each = first_of_all; each != nullptr; each = each->next) {
@@ -133,7 +133,7 @@ waiting_list& my_list() {
         auto* const made = new waiting_list;
         const std::scoped_lock guard(lock_of_all);
         if (first_of_all == nullptr) {
-            commtask_unfinished_from(&list_all);
+            commtask_frontend_set_list(&list_all);
         }
         made->next = first_of_all;
         first_of_all = made;
@@ -161,20 +161,20 @@ void end_waiting(waiting_task& ended) noexcept { ended.of->remove(ended); }
 
 void begin_waiting(commtask_omp_task& prepared) noexcept {
     commtask_op kept_operation = prepared.operation;
-    commtask_kept_t const kept = commtask_keep(&kept_operation);
+    commtask_retained_t const kept = commtask_frontend_retain(&kept_operation);
     waiting_copy* const made = my_list().add_copy(kept_operation, {prepared.file, prepared.line}, now_ns(), kept);
     prepared.waiting = made;
     prepared.waiting_number = made != nullptr ? made->number : 0;
     if (made != nullptr) {
         prepared.operation = kept_operation;
     } else {
-        commtask_drop(kept);
+        commtask_frontend_release(kept);
     }
 }
 
 std::size_t approx_waiting_of_mine() noexcept { return my_list().size(); }
 
-commtask_kept_t end_waiting(const commtask_omp_task& prepared) noexcept {
+commtask_retained_t end_waiting(const commtask_omp_task& prepared) noexcept {
     auto* const ended = static_cast<waiting_copy*>(prepared.waiting);
     return ended != nullptr ? ended->of->remove_copy(*ended, prepared.waiting_number) : nullptr;
 }

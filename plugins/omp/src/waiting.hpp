@@ -8,8 +8,8 @@
 
 #include "errors.hpp"
 
+#include <commtask/frontend.h>
 #include <commtask/omp.h>
-#include <commtask/unfinished.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +44,6 @@ void begin_waiting(commtask_omp_task& prepared) noexcept;
 
 /// Any thread. Has no effect on a task that was started or dropped before.
 /// @return the kept references, which the caller drops after the operation was posted; may be null
-[[nodiscard]] commtask_kept_t end_waiting(const commtask_omp_task& prepared) noexcept;
+[[nodiscard]] commtask_retained_t end_waiting(const commtask_omp_task& prepared) noexcept;
 
 } // namespace commtask::omp

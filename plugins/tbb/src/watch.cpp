@@ -23,7 +23,7 @@
 
 /// One function that is called periodically.
 struct commtask_tbb_watch_s {
-    commtask_tbb_look_function look;
+    commtask_tbb_check_function check;
     void* argument;
     std::atomic<std::int64_t> n_pending{0};
 };
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    // Constants of the front end, chosen by hand, like looks_per_turn of tbb_graph.hpp. They are
+    // Constants of the front end, chosen by hand, like polls_per_turn of tbb_graph.hpp. They are
     // not in the runtime's tuning.hpp, which this file does not include.
     /// Shorter: more CPU time. Longer: the wait for a canceled graph ends later.
     static constexpr std::chrono::milliseconds shortest_nap{1};
@@ -118,7 +118,7 @@ private:
             wake_up_.wait_for(guard, nap, [this] { return is_over_; });
             nap = std::min(2 * nap, longest_nap);
             for (const auto& each : watched_) {
-                if (!is_over_ && each->n_pending.load(std::memory_order_relaxed) > 0) each->look(each->argument);
+                if (!is_over_ && each->n_pending.load(std::memory_order_relaxed) > 0) each->check(each->argument);
             }
         }
     }
@@ -166,10 +166,10 @@ watcher& the_watcher() {
 
 using commtask::tbb_detail::the_watcher;
 
-int commtask_tbb_watch_add(commtask_tbb_look_function look, void* argument, commtask_tbb_watch_t* watch) noexcept {
-    if (look == nullptr || watch == nullptr) return COMMTASK_ERR_ARGUMENT;
+int commtask_tbb_watch_add(commtask_tbb_check_function check, void* argument, commtask_tbb_watch_t* watch) noexcept {
+    if (check == nullptr || watch == nullptr) return COMMTASK_ERR_ARGUMENT;
     try {
-        auto added = std::make_unique<commtask_tbb_watch_s>(look, argument);
+        auto added = std::make_unique<commtask_tbb_watch_s>(check, argument);
         commtask_tbb_watch_s* const handle = added.get();
         the_watcher().add(std::move(added));
         *watch = handle;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Passes functions of the caller through the C interface. A trivially copyable closure that fits
-// into a pointer travels in the pointer. Any other closure lies in a heap object that the task's
+// into a pointer is passed in the pointer. Any other closure is in a heap object that the task's
 // last callback deletes. No exception crosses the C interface: user-defined operations turn it into
 // MPI_ERR_OTHER, and callbacks must be noexcept. Internal.
 #pragma once
@@ -98,35 +98,35 @@ int call_call(Function& function) noexcept {
 }
 
 /// Both closures of a task, from its post to its end.
-template <typename Door, typename Then>
+template <typename Custom, typename Then>
 struct closures {
-    closures(Door its_operation, Then its_then) : door(std::move(its_operation)), then(std::move(its_then)) {}
-    Door door;
+    closures(Custom its_operation, Then its_then) : custom(std::move(its_operation)), then(std::move(its_then)) {}
+    Custom custom;
     Then then;
 };
 
-template <typename Door, typename Then>
+template <typename Custom, typename Then>
 struct in_record {
-    using record = closures<Door, Then>;
+    using record = closures<Custom, Then>;
     static int start(MPI_Request* request, void* self) noexcept {
-        return call_start(static_cast<record*>(self)->door, request);
+        return call_start(static_cast<record*>(self)->custom, request);
     }
-    static int call(void* self) noexcept { return call_call(static_cast<record*>(self)->door); }
+    static int call(void* self) noexcept { return call_call(static_cast<record*>(self)->custom); }
     static void then(const commtask_status* status, void* self) noexcept {
         const std::unique_ptr<record> owner{static_cast<record*>(self)};
         call_then(owner->then, status);
     }
 };
 
-template <typename Door, typename Then>
+template <typename Custom, typename Then>
 struct in_pointers {
     static int start(MPI_Request* request, void* bits) noexcept {
-        Door door = from_pointer<Door>(bits);
-        return call_start(door, request);
+        Custom custom = from_pointer<Custom>(bits);
+        return call_start(custom, request);
     }
     static int call(void* bits) noexcept {
-        Door door = from_pointer<Door>(bits);
-        return call_call(door);
+        Custom custom = from_pointer<Custom>(bits);
+        return call_call(custom);
     }
     static void then(const commtask_status* status, void* bits) noexcept {
         Then function = from_pointer<Then>(bits);
@@ -146,7 +146,7 @@ template <typename Calls, commtask_kind Kind>
 }
 
 template <commtask_kind Kind, typename Function, typename Then>
-[[nodiscard]] int submit_custom(commtask_options& raw, commtask_t* handle, door<Kind, Function>&& what, Then then) {
+[[nodiscard]] int post_custom(commtask_options& raw, commtask_t* handle, custom<Kind, Function>&& what, Then then) {
     if constexpr (fits_pointer<Function> && fits_pointer<Then>) {
         using calls = in_pointers<Function, Then>;
         if constexpr (!std::same_as<Then, no_closure>) {
@@ -154,7 +154,7 @@ template <commtask_kind Kind, typename Function, typename Then>
             raw.callback_argument = to_pointer(then);
         }
         const commtask_op operation = custom_operation<calls, Kind>(to_pointer(what.function()), what.comm());
-        return commtask_post(&operation, &raw, handle);
+        return commtask_post_operation(&operation, &raw, handle);
     } else {
         using calls = in_record<Function, Then>;
         auto record = std::make_unique<closures<Function, Then>>(std::move(what.function()), std::move(then));
@@ -164,40 +164,40 @@ template <commtask_kind Kind, typename Function, typename Then>
         if constexpr (std::same_as<Then, no_closure>)
             raw.flags |= COMMTASK_CALLBACK_RELAYS; // the program does not check the end
         const commtask_op operation = custom_operation<calls, Kind>(record.get(), what.comm());
-        const int code = commtask_post(&operation, &raw, handle);
+        const int code = commtask_post_operation(&operation, &raw, handle);
         if (code == COMMTASK_OK) static_cast<void>(record.release()); // the callback owns it now
         return code;
     }
 }
 template <commtask_kind Kind, typename Function, typename Then>
-[[nodiscard]] int submit_custom(commtask_options& raw, commtask_t* handle, const door<Kind, Function>& what,
-                                Then then) {
-    return submit_custom(raw, handle, door<Kind, Function>{what}, std::move(then));
+[[nodiscard]] int post_custom(commtask_options& raw, commtask_t* handle, const custom<Kind, Function>& what,
+                              Then then) {
+    return post_custom(raw, handle, custom<Kind, Function>{what}, std::move(then));
 }
 
 template <typename Then>
-[[nodiscard]] int submit_operation(commtask_options& raw, commtask_t* handle, const operation& what, Then then) {
+[[nodiscard]] int post_plain(commtask_options& raw, commtask_t* handle, const operation& what, Then then) {
     if constexpr (fits_pointer<Then>) {
         raw.callback = &in_pointers<no_closure, Then>::then;
         raw.callback_argument = to_pointer(then);
-        return commtask_post(&what.native(), &raw, handle);
+        return commtask_post_operation(&what.native(), &raw, handle);
     } else {
         auto record = std::make_unique<closures<no_closure, Then>>(no_closure{}, std::move(then));
         raw.callback = &in_record<no_closure, Then>::then;
         raw.callback_argument = record.get();
         raw.flags |= COMMTASK_CALLBACK_ONCE;
-        const int code = commtask_post(&what.native(), &raw, handle);
+        const int code = commtask_post_operation(&what.native(), &raw, handle);
         if (code == COMMTASK_OK) static_cast<void>(record.release()); // the callback owns it now
         return code;
     }
 }
 
 template <typename What, typename Then>
-[[nodiscard]] int submit_with_closures(commtask_options& raw, commtask_t* handle, What&& what, Then then) {
+[[nodiscard]] int post_with_closures(commtask_options& raw, commtask_t* handle, What&& what, Then then) {
     if constexpr (std::same_as<std::remove_cvref_t<What>, operation>) {
-        return submit_operation(raw, handle, what, std::move(then));
+        return post_plain(raw, handle, what, std::move(then));
     } else {
-        return submit_custom(raw, handle, std::forward<What>(what), std::move(then));
+        return post_custom(raw, handle, std::forward<What>(what), std::move(then));
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0. Written by tools/generate_operations.py; not to be edited.
  *
  * Collective operations with a single count. They are ordered by default: every rank starts them
- * in the order in which it posted them or took their tickets. So all ranks have one order if
- * they post in one order. */
+ * in the order in which the rank posted them or took their tickets. The order must be the same
+ * on all ranks. */
 #ifndef COMMTASK_COLLECTIVES_H
 #define COMMTASK_COLLECTIVES_H
 

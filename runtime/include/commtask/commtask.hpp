@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // commtask in C++20: MPI operations as tasks, with owned handles, ranges, closures and co_await.
-// All functions are inline and call the C interface of commtask.h, whose contracts hold. A call
+// All functions are inline and call the C interface of commtask.h, whose contracts apply. A call
 // that could not be carried out throws commtask::error. How a task ended is a value,
 // commtask::outcome.
 #pragma once
@@ -47,15 +47,14 @@ public:
 
     runtime(const runtime&) = delete;
     runtime& operator=(const runtime&) = delete;
-    /// Finalizes like finalize(), without an error. After COMMTASK_FINALIZE_TIMEOUT_S it gives up
-    /// tasks that can never complete, and lists them on stderr.
+    /// Stops the library as finalize(), without an exception.
     ~runtime() {
         if (is_running_) static_cast<void>(commtask_finalize());
     }
 
     /// Waits for all tasks and stops the worker. Afterwards all handles are invalid.
-    /// @return true if all tasks have ended; false if some could never complete: they are listed on
-    ///         stderr and canceled.
+    /// @return true if all tasks have ended; false if some could never complete: after
+    ///         COMMTASK_FINALIZE_TIMEOUT_S they are listed on stderr and canceled.
     /// @throws error  if called on the worker, or a second time.
     [[nodiscard]] bool finalize() {
         const int code = commtask_finalize();
@@ -65,7 +64,7 @@ public:
         return true;
     }
 
-    /// Returns facts about the runtime.
+    /// Returns properties of the running library.
     /// @return a copy; n_tasks_ended is approximate.
     /// @throws error  after finalize().
     [[nodiscard]] commtask_info info() const {

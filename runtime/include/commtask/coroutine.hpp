@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// co_await on tasks. The worker must not compute or block, so it never resumes a coroutine. It
-// gives the coroutine to an executor, which resumes it on a thread of the program.
+// co_await on tasks. The worker must not compute or block, so it never resumes a coroutine. The
+// worker gives the coroutine to an executor, which resumes it on a thread of the program.
 // commtask::routine knows its executor (such as run_loop.hpp); other coroutine types name it with
-// resume_on(). The suspended coroutine holds all state of the wait, so co_await allocates nothing.
+// resume_on(). The coroutine frame has all state of the wait, so co_await allocates nothing.
 #pragma once
 
 #include <commtask/closure.hpp>
@@ -12,6 +12,7 @@
 #include <commtask/task.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <concepts>
 #include <coroutine>
 #include <optional>
@@ -29,8 +30,8 @@ class awaiter;
 } // namespace frontend
 /// @endcond
 
-/// A suspended coroutine that can be resumed. It lies in the frame of the coroutine and is invalid
-/// after resume().
+/// A suspended coroutine that can be resumed. The object is in the frame of the coroutine, and is
+/// invalid after resume().
 class resumption {
 public:
     resumption() noexcept = default;
@@ -67,8 +68,8 @@ public:
     executor(const executor&) = delete;
     executor& operator=(const executor&) = delete;
 
-    /// Arranges that `ready` is resumed soon, on a thread that may compute. It is called on the
-    /// worker: it must not block, resume or compute.
+    /// Arranges that `ready` is resumed soon, on a thread that may compute. The worker calls this
+    /// function, which must not block, resume or compute.
     /// @param ready  stays valid until it is resumed.
     virtual void resume_later(resumption& ready) noexcept = 0;
 
@@ -77,7 +78,7 @@ public:
     /// @return where to write the handle of the awaited task; null: do not write it, since another
     ///         thread may resume the coroutine before the write
     [[nodiscard]] virtual commtask_t* note_suspended(resumption& /*suspended*/) noexcept { return nullptr; }
-    /// Undoes note_suspended() after a post that was refused.
+    /// Undoes note_suspended() after a failed post.
     virtual void forget_suspended(resumption& /*suspended*/) noexcept {}
     /// @endcond
 
@@ -133,7 +134,7 @@ private:
 template <typename Promise, bool HasExecutor>
 constexpr void require_executor() {
     static_assert(HasExecutor || knows_executor<Promise>,
-                  "this coroutine does not say where to go on: co_await resume_on(executor, what)");
+                  "this coroutine has no executor: co_await resume_on(executor, what)");
 }
 
 /// Resumes when tasks and events have ended: posts a noop with these predecessors, and resumes in
@@ -155,7 +156,7 @@ public:
         };
         raw.callback_argument = this;
         this->post_awaited(
-            [&raw](commtask_t* handle) { return commtask_submit(commtask_op_noop(MPI_COMM_SELF), &raw, handle); });
+            [&raw](commtask_t* handle) { return commtask_post(commtask_op_noop(MPI_COMM_SELF), &raw, handle); });
     }
 
 protected:
@@ -203,7 +204,8 @@ public:
 
     [[nodiscard]] bool await_ready() const noexcept { return awaited_.empty(); }
     [[nodiscard]] ending await_resume() {
-        return wait_all_ns(awaited_, 0).value_or(ending::canceled); // all have ended or were given up
+        // All tasks have ended, or commtask_finalize has given them up.
+        return wait_all_for(awaited_, std::chrono::seconds{0}).value_or(ending::canceled);
     }
 
 private:
@@ -256,7 +258,7 @@ public:
             std::apply(
                 [&](auto&... option) {
                     post_awaited([&](commtask_t* handle) {
-                        return frontend::submit(handle, COMMTASK_NONE, std::move(mine.what_), option..., go_on);
+                        return frontend::post_raw(handle, COMMTASK_NONE, std::move(mine.what_), option..., go_on);
                     });
                 },
                 mine.options_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives one clear error if the compiler is not set to C++20, in place of hundreds of errors. The
+// Gives one clear error if the compiler is not set to C++20, instead of hundreds of errors. The
 // headers of the C++ interface include this file first; commtask.hpp and tbb.hpp then leave out
 // everything else.
 #pragma once

@@ -16,7 +16,7 @@ extern "C" {
  *  @param function  starts the operation, on the worker; its request belongs to the library until
  *  it is complete
  *  @param argument  argument of the function; must live until the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_start(commtask_start_function function, void* argument,
                                                                MPI_Comm comm) COMMTASK_NOEXCEPT {
@@ -29,7 +29,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_start(commtask_start_fu
 /** Runs a function between MPI calls, for example MPI_Comm_free, which has no operation.
  *  @param function  runs on the worker; must not wait for another task
  *  @param argument  argument of the function; must live until the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_call(commtask_call_function function, void* argument,
                                                               MPI_Comm comm) COMMTASK_NOEXCEPT {
@@ -51,7 +51,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_attach(MPI_Request* req
 }
 
 /** Does nothing: joins predecessors, or measures the cost of a task.
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_noop(MPI_Comm comm) COMMTASK_NOEXCEPT {
     commtask_op op = commtask_op_make_(COMMTASK_OP_NOOP, comm);

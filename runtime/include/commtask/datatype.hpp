@@ -93,7 +93,7 @@ struct block {
 /// @param buffer  address of the first element.
 /// @param count  number of elements.
 /// @param type  datatype of one element; committed, and not freed before the task has ended.
-/// @return a block that every operation takes in place of a range to send from.
+/// @return a block that every operation accepts instead of a range to send from.
 [[nodiscard]] inline const_block elements(const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return {buffer, count, type};
 }
@@ -102,7 +102,7 @@ struct block {
 /// @param buffer  address of the first element.
 /// @param count  number of elements.
 /// @param type  datatype of one element; committed, and not freed before the task has ended.
-/// @return a block that every operation takes in place of a range.
+/// @return a block that every operation accepts instead of a range.
 [[nodiscard]] inline block elements(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return {buffer, count, type};
 }
@@ -112,7 +112,7 @@ struct block {
 /// @param buffer  null.
 /// @param count  number of elements.
 /// @param type  datatype of one element.
-/// @return a block that every operation takes in place of a range.
+/// @return a block that every operation accepts instead of a range.
 [[nodiscard]] inline block elements(std::nullptr_t buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return {buffer, count, type};
 }

@@ -13,15 +13,15 @@
 
 namespace commtask {
 
-/// A call could not be carried out and has changed nothing. what() is a sentence that names the
+/// A call could not be carried out and has changed nothing. what() is a message that names the
 /// argument.
 class error : public std::runtime_error {
 public:
     /// @param code  a negative commtask_code.
-    /// @param sentence  the text of what().
-    error(int code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+    /// @param message  the text of what().
+    error(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
-    /// Returns the code of the refusal.
+    /// Returns the code of the call.
     /// @return a commtask_code, e.g. COMMTASK_ERR_RANK.
     [[nodiscard]] int code() const noexcept { return code_; }
 
@@ -33,8 +33,8 @@ private:
 namespace frontend {
 
 [[noreturn]] inline void refuse(int code) {
-    const std::string sentence = commtask_last_error();
-    throw error{code, sentence.empty() ? commtask_error_string(code) : sentence};
+    const std::string message = commtask_last_error();
+    throw error{code, message.empty() ? commtask_error_string(code) : message};
 }
 
 /// Throws if a function returned a negative code.

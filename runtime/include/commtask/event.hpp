@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An event that compute threads signal and tasks wait for, owned by one object. Share it by
-// reference: with copies it would be open which owner gives the event back. A predecessor event
-// costs a post no more than a predecessor task.
+// reference, since it cannot be copied. A predecessor event costs a post no more than a predecessor
+// task.
 #pragma once
 
 #include <commtask/error.hpp>
@@ -24,13 +24,13 @@ public:
     /// @param other  is empty afterwards.
     event(event&& other) noexcept : handle_(std::exchange(other.handle_, COMMTASK_EVENT_NULL)) {}
     /// @param other  is empty afterwards.
-    /// @return this event; its previous event is given back.
+    /// @return this event; its previous event is released.
     event& operator=(event&& other) noexcept {
         event taken{std::move(other)};
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// Gives the event back. Tasks that wait for it keep waiting.
+    /// Releases the event. Tasks that wait for it keep waiting.
     ~event() {
         if (handle_ != COMMTASK_EVENT_NULL) static_cast<void>(commtask_event_release(&handle_));
     }
@@ -39,7 +39,7 @@ public:
     /// @throws error  if it was signalled more than n_signals times.
     void signal() { frontend::check(commtask_event_signal(handle_)); }
 
-    /// Signals once, for places that must not throw, e.g. callbacks.
+    /// Signals once, without an exception, e.g. in callbacks.
     /// @return false if it was signalled more than n_signals times.
     [[nodiscard]] bool try_signal() noexcept { return commtask_event_signal(handle_) == COMMTASK_OK; }
 

@@ -17,7 +17,7 @@ extern "C" {
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read(void* buffer, MPI_Count count, MPI_Datatype type,
                                                                    MPI_File file, MPI_Comm comm) COMMTASK_NOEXCEPT {
@@ -35,7 +35,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read(void* buffer,
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at(MPI_Offset offset, void* buffer, MPI_Count count,
                                                                       MPI_Datatype type, MPI_File file,
@@ -54,7 +54,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at(MPI_Offset
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_all(void* buffer, MPI_Count count, MPI_Datatype type,
                                                                        MPI_File file, MPI_Comm comm) COMMTASK_NOEXCEPT {
@@ -72,7 +72,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_all(void* buf
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at_all(MPI_Offset offset, void* buffer,
                                                                           MPI_Count count, MPI_Datatype type,
@@ -92,7 +92,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_at_all(MPI_Of
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_shared(void* buffer, MPI_Count count,
                                                                           MPI_Datatype type, MPI_File file,
@@ -110,7 +110,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_read_shared(void* 
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write(const void* buffer, MPI_Count count,
                                                                     MPI_Datatype type, MPI_File file,
@@ -129,7 +129,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write(const void* 
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at(MPI_Offset offset, const void* buffer,
                                                                        MPI_Count count, MPI_Datatype type,
@@ -148,7 +148,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at(MPI_Offse
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_all(const void* buffer, MPI_Count count,
                                                                         MPI_Datatype type, MPI_File file,
@@ -167,7 +167,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_all(const vo
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at_all(MPI_Offset offset, const void* buffer,
                                                                            MPI_Count count, MPI_Datatype type,
@@ -187,7 +187,7 @@ static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_at_all(MPI_O
  *  @param count  number of elements
  *  @param type  datatype of one element
  *  @param file  an open file; must not be closed before the task has ended
- *  @param comm  the communicator whose order the task takes part in
+ *  @param comm  the communicator in whose order the task starts
  *  @return the operation, for commtask_post. */
 static inline COMMTASK_NODISCARD commtask_op commtask_op_file_write_shared(const void* buffer, MPI_Count count,
                                                                            MPI_Datatype type, MPI_File file,

@@ -39,19 +39,21 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Converts a duration to nanoseconds, rounded up so that no wait is too short. A duration beyond
-/// the largest number means no limit.
+/// Converts a duration to nanoseconds, rounded up so that no wait is too short, and limited to the
+/// largest number (292 years).
 template <typename Rep, typename Period>
 [[nodiscard]] std::int64_t timeout_ns(std::chrono::duration<Rep, Period> timeout) {
     using wide_ns = std::chrono::duration<long double, std::nano>;
     const long double wanted = std::chrono::duration_cast<wide_ns>(timeout).count();
     if (wanted <= 0) return 0;
-    if (wanted >= static_cast<long double>(std::numeric_limits<std::int64_t>::max())) return -1;
+    constexpr auto longest = std::numeric_limits<std::int64_t>::max();
+    if (wanted >= static_cast<long double>(longest)) return longest;
     const auto whole = static_cast<std::int64_t>(wanted);
     return static_cast<long double>(whole) < wanted ? whole + 1 : whole;
 }
 
-/// Throws if a wait was refused. The code of a task is no error here, since the outcome has it.
+/// Throws if a wait returned an error. The code of a task is no error here, since the outcome has
+/// it.
 inline void check_waited(int code) {
     if (code != COMMTASK_OK && code != COMMTASK_FAILED && code != COMMTASK_CANCELED) refuse(code);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a task whose handle is dropped. An open task writes to its buffers, which may be about
-// to go out of scope. So the task is canceled and waited for if an exception unwinds the handle, or
-// if a scope or a routine ends. Otherwise the task goes on. Internal.
+// What happens to a task whose handle is dropped. A task that has not ended uses its buffers, which
+// may be about to go out of scope. So the task is canceled and waited for if an exception unwinds
+// the handle, or if a scope or a routine ends. Otherwise the task continues. Internal.
 #pragma once
 
+#include <commtask/commtask.h>
 #include <commtask/error.hpp>
-#include <commtask/unfinished.h>
 
 #include <cstddef>
 #include <exception>
@@ -17,12 +17,11 @@
 /// @cond
 namespace commtask::frontend {
 
-/// Cancels tasks, then waits for them. It never throws. If the thread must not wait, it does not
-/// wait.
+/// Cancels tasks and waits for them, without waiting in a callback. Never throws.
 inline void join(std::size_t n_tasks, commtask_t* tasks) noexcept {
     if (commtask_join(n_tasks, tasks) != COMMTASK_ERR_WORKER_THREAD) return;
-    commtask_say("a task was dropped where it cannot be waited for, in a callback: it was canceled, and what it has "
-                 "begun may go on");
+    commtask_print("a task was dropped in a callback, which cannot wait for it: it was canceled, and an operation that "
+                   "has started may continue");
 }
 
 /// Open tasks that end with a scope or a routine. One thread at a time may use it.
@@ -39,7 +38,7 @@ public:
     /// @return the previous owner
     static owner* enter(owner* next) noexcept { return std::exchange(of_thread(), next); }
 
-    /// Adds a task that goes on and now belongs to this owner.
+    /// Adds a task that continues and now belongs to this owner.
     void add(commtask_t handle) noexcept {
         if (lets_go_) {
             static_cast<void>(commtask_release(&handle));
@@ -59,7 +58,7 @@ public:
     /// Marks the end of the scope: its variables are destroyed from here on.
     void leave() noexcept { is_leaving_ = true; }
 
-    /// From here on, tasks whose handles are dropped go on without an owner.
+    /// From here on, tasks whose handles are dropped continue without an owner.
     void let_all_go() noexcept { lets_go_ = true; }
 
     void join_all() noexcept {
@@ -69,14 +68,14 @@ public:
     /// Waits without canceling.
     /// @return as commtask_wait_all; COMMTASK_CANCELED also for tasks that ended earlier
     [[nodiscard]] int wait_all() noexcept {
-        const int code = commtask_wait_all(open_.size(), open_.data(), -1, nullptr);
+        const int code = commtask_wait_all(open_.size(), open_.data(), nullptr);
         std::erase(open_, COMMTASK_NULL);
         return code;
     }
     void cancel_all() noexcept {
         for (const commtask_t each : open_) static_cast<void>(commtask_cancel(each));
     }
-    /// Lets all tasks go on without an owner.
+    /// Lets all tasks continue without an owner.
     void let_go() noexcept {
         for (commtask_t& each : open_) static_cast<void>(commtask_release(&each));
         open_.clear();
@@ -113,8 +112,8 @@ private:
     owner* before_;
 };
 
-/// Active while a function of the program is called back. The thread may be waiting in a scope, or
-/// joining, and tasks of the function must not belong to that scope.
+/// Exists while a callback of the program runs. The thread may be waiting in a scope, and tasks of
+/// the callback must not belong to that scope.
 class in_callback {
 public:
     in_callback() noexcept { mine_.let_all_go(); }
@@ -124,7 +123,7 @@ private:
     in_owner scope_{&mine_};
 };
 
-/// Ends the handle of a `task` object that was not waited for.
+/// Drops the handle of a `task` object that was not waited for.
 inline void drop(commtask_t handle) noexcept {
     owner* const mine = owner::innermost();
     if (mine == nullptr ? std::uncaught_exceptions() > 0 : mine->joins_now()) {

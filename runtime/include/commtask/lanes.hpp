@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes in C++: a thin layer over lanes.h, whose contracts hold. The functions return MPI's own
+// Lanes in C++: a thin layer over lanes.h, whose contracts apply. The functions return MPI's own
 // communicators, and the caller frees them. An owning object could not free them, since
 // MPI_Comm_free is collective.
 #pragma once
@@ -47,10 +47,10 @@ inline void set_lane(MPI_Comm comm, int lane) { frontend::check(commtask_comm_se
 
 /// Stripes the messages of one communicator over several lanes. By message it is collective over
 /// `comm`.
-/// @param comm  the communicator; no message of it may be half posted.
+/// @param comm  the communicator; no message of it may have only one of send and receive posted.
 /// @param by  the key that chooses the lane: commtask_comm_stripe has the requirements.
-/// @throws error  if the communicator's info lacks a required key, the ranks differ, or it is
-///                striped in the other way.
+/// @throws error  if the communicator's info lacks a required key, the ranks differ, or the
+///                communicator is striped in the other way.
 inline void stripe(MPI_Comm comm, commtask_striping by) { frontend::check(commtask_comm_stripe(comm, by)); }
 
 } // namespace commtask

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Active-message handlers, owned by one object: a function is called for each message with a tag,
-// from any rank. It reads the message in place, or moves it to a thread or a task.
+// from any rank. The handler reads the message in place, or moves it to a thread or a task.
 #pragma once
 
 #include <commtask/closure.hpp>
@@ -23,17 +23,17 @@ public:
     message() noexcept = default;
     message(const message&) = delete;
     message& operator=(const message&) = delete;
-    /// @param other  is empty afterwards; the message is kept from now on.
+    /// @param other  is empty afterwards. The message then outlives its handler.
     message(message&& other) noexcept : raw_(std::exchange(other.raw_, nullptr)), is_kept_(true) {}
     /// @param other  is empty afterwards.
-    /// @return this message; its previous message is given back.
+    /// @return this message; its previous message is released.
     message& operator=(message&& other) noexcept {
         message taken{std::move(other)};
         std::swap(raw_, taken.raw_);
         std::swap(is_kept_, taken.is_kept_);
         return *this;
     }
-    /// Gives the message back, so that its memory can take the next message.
+    /// Releases the message, so that its memory can receive the next message.
     ~message() {
         if (is_kept_) static_cast<void>(commtask_message_release(raw_));
     }
@@ -59,7 +59,7 @@ public:
         return {static_cast<std::byte*>(raw_->data), static_cast<std::size_t>(raw_->bytes)};
     }
     /// Returns the received elements of type T.
-    /// @return as many elements as the message has whole ones.
+    /// @return all whole elements of the message.
     template <plain_element T>
     [[nodiscard]] std::span<T> as() const noexcept {
         return {static_cast<T*>(raw_->data), static_cast<std::size_t>(raw_->bytes) / sizeof(T)};
@@ -85,8 +85,8 @@ public:
     /// @param comm  the communicator.
     /// @param tag  tag of the messages, or MPI_ANY_TAG.
     /// @param max_bytes  length of the longest message, in bytes.
-    /// @param n_slots  number of messages that can be received or kept at the same time; further
-    ///                 messages stay with MPI, as commtask_listen says.
+    /// @param n_slots  maximum number of messages that were received and not yet released; further
+    ///                 messages stay with MPI.
     /// @param handler  must not throw.
     /// @throws error  if an argument is wrong, or there is no memory.
     template <std::invocable<message&> Handler>
@@ -112,8 +112,8 @@ public:
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// Ends the listener like stop(). In a callback, where it cannot wait, or without memory, it
-    /// leaves handler and receives to commtask_finalize.
+    /// Ends the listener like stop(). In a callback, or if memory is exhausted, commtask_finalize
+    /// ends the listener instead.
     ~listener() {
         if (handle_ == COMMTASK_LISTENER_NULL) return;
         if (!frontend::has_let_go(commtask_unlisten(&handle_))) static_cast<void>(handler_.release());
@@ -121,7 +121,7 @@ public:
 
     /// Ends the listener: waits until the handler has been called for the last time. Messages that
     /// were moved away stay valid.
-    /// @throws error  in a callback, or without memory.
+    /// @throws error  in a callback, or if memory is exhausted.
     void stop() { frontend::check(commtask_unlisten(&handle_)); }
 
     /// Whether the object has a running listener.

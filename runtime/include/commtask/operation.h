@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An operation as a value. A commtask_op_ function of <commtask/operations.h> makes it;
- * commtask_post submits it. All kinds share one struct, which is copied once when posted. */
+ * An operation as a value. A commtask_op_ function of <commtask/operations.h> makes it, and
+ * commtask_post posts it. All kinds share one struct, which is copied once when posted. */
 #ifndef COMMTASK_OPERATION_H
 #define COMMTASK_OPERATION_H
 
@@ -36,13 +36,10 @@ typedef struct commtask_side {
     };
 } commtask_side;
 
-/** An operation as a value. Make it with a commtask_op_ function; its fields are not public.
- *  The layout is frozen: no field is added or moved. Compiled programs make the struct, and it
- *  has no size field that tells releases apart. It also fills the part of a task's slot that a
- *  submitter writes. An operation that needs more fields has a struct of its own behind
- *  `result`. The struct begins with `size_t struct_size` (set by its _INIT macro), so fields can
- *  be added to it. Like buffers, it belongs to the task until the task has ended. No function of
- *  a library takes an operation by value. */
+/** An operation as a value. Make it with a commtask_op_ function; its fields are not public. The
+ *  layout is frozen, since compiled programs contain it and it has no size field. An operation that
+ *  needs further fields has a struct of its own, to which `result` points. Such a struct begins
+ *  with `struct_size`; like a buffer it belongs to the task until the task has ended. */
 typedef struct commtask_op {
     uint16_t kind;       /**< commtask_kind */
     uint16_t array_form; /**< COMMTASK_COUNTS_LARGE or _INT; for commtask_op_attach the kind of the request, or 0 */

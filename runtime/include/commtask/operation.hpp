@@ -32,11 +32,11 @@ private:
 /// A user-defined operation: a function that the task owns until it has ended. Made by start() and
 /// call().
 template <commtask_kind Kind, typename Function>
-class [[nodiscard]] door {
+class [[nodiscard]] custom {
 public:
     /// @param function  runs on the worker.
-    /// @param comm  the communicator whose order the task takes part in.
-    door(Function function, MPI_Comm comm) noexcept(std::is_nothrow_move_constructible_v<Function>)
+    /// @param comm  the communicator in whose order the task starts.
+    custom(Function function, MPI_Comm comm) noexcept(std::is_nothrow_move_constructible_v<Function>)
         : function_(std::move(function)), comm_(comm) {}
 
     /// Returns the function.
@@ -47,7 +47,7 @@ public:
     /// @return a reference that lives as long as this object.
     [[nodiscard]] const Function& function() const noexcept { return function_; }
 
-    /// Returns the communicator whose order the task takes part in.
+    /// Returns the communicator in whose order the task starts.
     /// @return the communicator.
     [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
 
@@ -189,7 +189,7 @@ template <incoming Buffer>
 }
 
 /// Does nothing: a task that joins predecessors.
-/// @param comm  the communicator whose order the task takes part in.
+/// @param comm  the communicator in whose order the task starts.
 /// @return the operation, for post().
 [[nodiscard]] inline operation noop(MPI_Comm comm = MPI_COMM_SELF) noexcept {
     return operation{commtask_op_noop(comm)};
@@ -200,12 +200,12 @@ template <incoming Buffer>
 /// @param function  int(MPI_Request*); runs once on the worker, returns an MPI error code and must
 ///                  not wait. An exception ends the task as failed, with MPI_ERR_OTHER. The
 ///                  function is destroyed after the task has ended.
-/// @param comm  the communicator whose order the task takes part in.
+/// @param comm  the communicator in whose order the task starts.
 /// @return the operation, for post().
 template <typename Function>
     requires std::is_invocable_r_v<int, std::decay_t<Function>&, MPI_Request*>
 [[nodiscard]] auto start(Function&& function, MPI_Comm comm) {
-    return door<COMMTASK_OP_START, std::decay_t<Function>>{std::forward<Function>(function), comm};
+    return custom<COMMTASK_OP_START, std::decay_t<Function>>{std::forward<Function>(function), comm};
 }
 
 /// Runs a function between MPI calls, for an MPI function that is neither an operation nor
@@ -213,7 +213,7 @@ template <typename Function>
 /// @param function  int() or void(); runs once on the worker and must not wait. An int is an MPI
 ///                  error code. An exception ends the task as failed, with MPI_ERR_OTHER. The
 ///                  function is destroyed after the task has ended.
-/// @param comm  the communicator whose order the task takes part in.
+/// @param comm  the communicator in whose order the task starts.
 /// @return the operation, for post().
 template <typename Function>
     requires std::is_invocable_v<std::decay_t<Function>&>
@@ -221,7 +221,7 @@ template <typename Function>
     using result = std::invoke_result_t<std::decay_t<Function>&>;
     static_assert(std::is_void_v<result> || std::same_as<result, int>,
                   "call() takes a function that returns nothing, or an MPI error code");
-    return door<COMMTASK_OP_CALL, std::decay_t<Function>>{std::forward<Function>(function), comm};
+    return custom<COMMTASK_OP_CALL, std::decay_t<Function>>{std::forward<Function>(function), comm};
 }
 
 } // namespace commtask

@@ -44,12 +44,12 @@ inline constexpr flag_option unordered{COMMTASK_UNORDERED};
 /// The task starts even if a predecessor failed or was canceled.
 inline constexpr flag_option run_after_failure{COMMTASK_RUN_AFTER_FAILURE};
 
-/// The caller will make progress or wait at once: a worker that shares its core and is in a timed
-/// wait is not woken for this task.
+/// The caller will make progress or wait at once, so a shared worker in a timed wait is not woken
+/// for this task.
 inline constexpr flag_option progress_follows{COMMTASK_PROGRESS_FOLLOWS};
 
-/// The function of then() belongs to a layer above and only forwards the end of the task: its time
-/// is not limited as that of the program's functions.
+/// The function of then() belongs to a layer above and only forwards the end of the task:
+/// COMMTASK_CALLBACK_LIMIT_US, a limit for functions of the program, does not apply.
 inline constexpr flag_option callback_relays{COMMTASK_CALLBACK_RELAYS};
 
 /// @cond
@@ -81,7 +81,7 @@ template <typename Function>
 class then_option {
 public:
     explicit then_option(Function function) : function_(std::move(function)) {}
-    void apply(commtask_options& /*raw*/) const noexcept {} // submit_with_closures passes the closure
+    void apply(commtask_options& /*raw*/) const noexcept {} // post_with_closures passes the closure
     void was_posted() const noexcept {}
     [[nodiscard]] Function take() && { return std::move(function_); }
     [[nodiscard]] const Function& take() const& { return function_; }
@@ -133,8 +133,8 @@ template <typename... Predecessors>
 
 /// Calls a function on the worker when the task has ended, completed or not.
 /// @param function  void(const outcome&) or void(), declared noexcept, since no caller could catch
-///                  an exception. It may signal, fulfill and post. It must not block and should not
-///                  compute, since all other tasks wait for it.
+///                  an exception. The function may signal events and post. It must not block and
+///                  should not compute, since other tasks do not progress meanwhile.
 /// @return an option for post().
 template <typename Function>
     requires(std::is_invocable_v<std::decay_t<Function>&, const outcome&> ||
@@ -151,11 +151,11 @@ template <typename Function>
 /// @return an option for post().
 [[nodiscard]] inline auto report_to(outcome& target) noexcept { return frontend::report_option{target.native()}; }
 
-/// A place in a communicator's order, reserved when a task is created and used when it is posted.
-/// The destructor gives up a place that was not used.
+/// A position in a communicator's order, taken when a task is created and used when it is posted.
+/// The destructor releases a ticket that was not used.
 class [[nodiscard]] ticket {
 public:
-    /// Reserves the next place.
+    /// Takes the next position.
     /// @param what  the operation that will be posted; its kind decides between the order of
     ///              messages and of collectives.
     /// @throws error  if an argument of the operation is wrong.
@@ -167,24 +167,24 @@ public:
     /// @param other  is empty afterwards.
     ticket(ticket&& other) noexcept : place_(std::exchange(other.place_, {})), comm_(other.comm_) {}
     /// @param other  is empty afterwards.
-    /// @return this ticket; its previous place is given up.
+    /// @return this ticket; its previous position is released.
     ticket& operator=(ticket&& other) noexcept {
         ticket taken{std::move(other)};
         std::swap(place_, taken.place_);
         std::swap(comm_, taken.comm_);
         return *this;
     }
-    /// Gives the place up if it was not used.
+    /// Releases the position if it was not used.
     ~ticket() {
         if (place_.number != 0) static_cast<void>(commtask_ticket_drop(comm_, place_));
     }
 
-    /// Whether the object has a place that was not used yet.
+    /// Whether the object has a position that was not used yet.
     explicit operator bool() const noexcept { return place_.number != 0; }
 
-    /// @param raw  where the place is written.
+    /// @param raw  where the ticket is written.
     void apply(commtask_options& raw) const noexcept { raw.ticket = place_; }
-    /// Empties the ticket, since the place is used.
+    /// Empties the ticket, since its position is used.
     void was_posted() noexcept { place_ = {}; }
 
 private:
@@ -192,9 +192,9 @@ private:
     MPI_Comm comm_;
 };
 
-/// Posts the task at a place that was reserved before.
-/// @param place  empty when the task is posted.
+/// Posts the task with a ticket, at the position that the ticket has reserved.
+/// @param taken  the ticket; empty after the post.
 /// @return an option for post().
-[[nodiscard]] inline ticket& at(ticket& place) noexcept { return place; }
+[[nodiscard]] inline ticket& at(ticket& taken) noexcept { return taken; }
 
 } // namespace commtask

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a task ended, as a value: completed, failed with an MPI error, or canceled, with the status
-// of a received message. It is a value and no exception, because successors, callbacks and
-// coroutines get it on other threads than the thread that posted. It is a copy of the C status.
+// of a received message. An outcome is a copy of the C status. It is no exception, because
+// successors, callbacks and coroutines read it on other threads than the posting thread.
 #pragma once
 
 #include <commtask/datatype.hpp>
@@ -17,7 +17,7 @@ namespace commtask {
 enum class ending : int {
     completed = COMMTASK_STATE_COMPLETED, ///< The buffers belong to the caller again.
     failed = COMMTASK_STATE_FAILED,       ///< outcome::error_code() has the MPI error.
-    canceled = COMMTASK_STATE_CANCELED,   ///< MPI never started the operation, or withdrew it unmatched.
+    canceled = COMMTASK_STATE_CANCELED,   ///< MPI never started the operation, or canceled it.
 };
 
 /// Status of a received message.
@@ -83,7 +83,7 @@ public:
 
     /// Tells whether the task was canceled, by the caller, by the failure of a predecessor or by
     /// commtask_finalize.
-    /// @return true: MPI never started the operation, or withdrew it unmatched.
+    /// @return true: MPI never started the operation, or canceled it.
     [[nodiscard]] bool is_canceled() const noexcept { return raw_.state == COMMTASK_STATE_CANCELED; }
 
     /// Same as is_completed().

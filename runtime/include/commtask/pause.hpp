@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pause of the workers as a scope: a thin layer over pause.h, whose contracts hold. The
+// A pause of the workers as a scope: a thin layer over pause.h, whose contracts apply. The
 // destructor ignores the code of commtask_resume: that call fails only after commtask_finalize,
 // which has resumed the workers.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A plan, owned by one object: the posts of a function are recorded once, and then started any
-// number of times, each time by one post. The program may call record() in every iteration: the
-// body runs in the first call, and later only to compare, if COMMTASK_PLAN_CHECK=1 is set.
+// number of times, each time by one post. The program may call record() in every iteration: later
+// calls run the body only for a comparison, if COMMTASK_PLAN_CHECK=1 is set.
 #pragma once
 
 #include <commtask/closure.hpp>
@@ -76,8 +76,8 @@ public:
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// Releases the plan. A plan that still runs is left to commtask_finalize, with the handler of
-    /// on_member().
+    /// Releases the plan. If the plan still runs, commtask_finalize releases it, with the handler
+    /// of on_member().
     ~plan() {
         if (handle_ == COMMTASK_PLAN_NULL) return;
         if (!frontend::has_let_go(commtask_plan_release(&handle_))) static_cast<void>(on_member_.release());
@@ -132,14 +132,14 @@ public:
         post_detached(run(), std::forward<Options>(options)...);
     }
 
-    /// Gives a member another send buffer, between two runs.
+    /// Replaces a member's send buffer, effective with the next run.
     /// @param member  number of the member.
     /// @param buffer  as large as the previous buffer.
     /// @throws error  if the plan runs, or there is no such member or buffer.
     void rebind_send(std::size_t member, const void* buffer) {
         frontend::check(commtask_plan_rebind(handle_, member, buffer, nullptr));
     }
-    /// Gives a member another receive buffer, between two runs.
+    /// Replaces a member's receive buffer, effective with the next run.
     /// @param member  number of the member.
     /// @param buffer  as large as the previous buffer.
     /// @throws error  if the plan runs, or there is no such member or buffer.
@@ -147,11 +147,11 @@ public:
         frontend::check(commtask_plan_rebind(handle_, member, nullptr, buffer));
     }
 
-    /// Calls `handler(number, outcome)`, from the next run on, for each member that ends, after its
-    /// own callback. The handler runs on the worker. It may signal, post and make members ready; it
-    /// must not wait and should not compute.
+    /// Sets a handler: effective with the next run, `handler(number, outcome)` is called on the
+    /// worker for each member that ends, after the member's own callback. The handler may signal,
+    /// post and mark members ready; it must not wait and should not compute.
     /// @param handler  replaces the previous handler; the plan owns it.
-    /// @throws error  if the plan runs or is empty.
+    /// @throws error if the plan runs or is empty.
     template <typename Handler>
         requires std::is_nothrow_invocable_v<Handler&, std::size_t, const outcome&>
     void on_member(Handler handler) {
@@ -163,19 +163,19 @@ public:
         on_member_ = std::move(owned);
     }
 
-    /// Defers a member: from the next run on it waits for pready() in every run.
+    /// Defers a member: effective with the next run, the member waits for pready() in every run.
     /// @param member  number of the member.
     /// @throws error  if the plan runs, or there is no such member.
     void defer(std::size_t member) { frontend::check(commtask_plan_defer(handle_, member)); }
 
     /// Marks a deferred member ready, once in every run, on any thread.
     /// @param member  number of the member.
-    /// @throws error  if it is not deferred, or was made ready before in this run.
+    /// @throws error  if it is not deferred, or was marked ready before in this run.
     void pready(std::size_t member) { frontend::check(commtask_plan_pready(handle_, member)); }
 
-    /// Marks a deferred member ready, for places that must not throw.
+    /// Marks a deferred member ready, without an exception.
     /// @param member  number of the member.
-    /// @return false if it is not deferred, or was made ready before in this run.
+    /// @return false if it is not deferred, or was marked ready before in this run.
     [[nodiscard]] bool try_pready(std::size_t member) noexcept {
         return commtask_plan_pready(handle_, member) == COMMTASK_OK;
     }
@@ -184,16 +184,16 @@ public:
     /// @param member  number of the member.
     /// @param first  the first partition.
     /// @param count  number of partitions.
-    /// @throws error  if there is no such member or partition, or some were made ready before in
+    /// @throws error  if there is no such member or partition, or some were marked ready before in
     ///                this run.
     void pready_range(std::size_t member, int first, int count = 1) {
         frontend::check(commtask_plan_pready_range(handle_, member, first, count));
     }
 
-    /// Tests whether a partition was received, or sent, in the run that was started last.
+    /// Tests whether a partition has ended in the last run.
     /// @param member  number of a precv() or psend().
     /// @param partition  number of the partition.
-    /// @return true if it has ended, completed or not.
+    /// @return true if it has ended, whatever its state.
     /// @throws error  if there is no such member or partition.
     [[nodiscard]] bool parrived(std::size_t member, int partition) const {
         const int answer = commtask_plan_parrived(handle_, member, partition);
@@ -201,9 +201,9 @@ public:
         return answer == 1;
     }
 
-    /// Tests whether a member has ended in the run that was started last.
+    /// Tests whether a member has ended in the last run.
     /// @param member  number of the member.
-    /// @return true if it has ended, completed or not.
+    /// @return true if it has ended, whatever its state.
     /// @throws error  if there is no such member.
     [[nodiscard]] bool parrived(std::size_t member) const {
         const int answer = commtask_plan_parrived(handle_, member, COMMTASK_ALL_PARTITIONS);
@@ -211,11 +211,11 @@ public:
         return answer == 1;
     }
 
-    /// Returns a handle of a member in the run that was started last, or in the first run if there
-    /// was none. Wait for it, or use it in after().
+    /// Returns a handle of a member in the last run, or in the first run if the plan was never
+    /// started. Wait for the handle, or use it in after().
     /// @param number  number of the member.
     /// @return its handle.
-    /// @throws error  if there is no such member.
+    /// @throws error if there is no such member.
     [[nodiscard]] task member(std::size_t number) const {
         commtask_t handle = COMMTASK_NULL;
         frontend::check(commtask_plan_member(handle_, number, &handle));

@@ -21,11 +21,11 @@ namespace frontend {
 template <typename What>
 inline constexpr bool is_postable = std::same_as<std::remove_cvref_t<What>, operation>;
 template <commtask_kind Kind, typename Function>
-inline constexpr bool is_postable<door<Kind, Function>> = true;
+inline constexpr bool is_postable<custom<Kind, Function>> = true;
 
-/// Posts and, on success, leaves the closures to the task.
+/// Posts; on success the task owns the closures.
 template <typename What, typename... Options>
-[[nodiscard]] int submit(commtask_t* handle, std::uint32_t flags, What&& what, Options&&... options) {
+[[nodiscard]] int post_raw(commtask_t* handle, std::uint32_t flags, What&& what, Options&&... options) {
     static_assert((0 + ... + int{is_after<Options>}) <= 1, "name all predecessors in one after(...)");
     static_assert((0 + ... + int{is_then<Options>}) <= 1, "a task has one then(...)");
     commtask_options raw = COMMTASK_OPTIONS_INIT;
@@ -34,10 +34,9 @@ template <typename What, typename... Options>
     int code = COMMTASK_OK;
     if constexpr (std::same_as<std::remove_cvref_t<What>, operation> && !(... || is_then<Options>)) {
         const bool has_options = flags != COMMTASK_NONE || sizeof...(Options) > 0;
-        code = commtask_post(&what.native(), has_options ? &raw : nullptr, handle);
+        code = commtask_post_operation(&what.native(), has_options ? &raw : nullptr, handle);
     } else {
-        code =
-            submit_with_closures(raw, handle, std::forward<What>(what), take_then(std::forward<Options>(options)...));
+        code = post_with_closures(raw, handle, std::forward<What>(what), take_then(std::forward<Options>(options)...));
     }
     if (code == COMMTASK_OK) (options.was_posted(), ...);
     return code;
@@ -50,12 +49,11 @@ template <typename What, typename... Options>
 template <typename What>
 concept postable = frontend::is_postable<std::remove_cvref_t<What>>;
 
-/// Submits an operation to the worker.
+/// Posts an operation as a task.
 /// @param what  the operation; its buffers belong to the task until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(),
 ///                 at().
-/// @return its handle. If the handle is dropped, the task goes on, as ~task() says; for this,
-///         post_detached() is clearer.
+/// @return the task's handle, which ~task() describes. Without a handle use post_detached().
 /// @throws error  if an argument is wrong; then nothing was posted.
 /// @blocking While the queue is full, and for the first task of a communicator until the worker has
 ///           registered it.
@@ -63,12 +61,12 @@ template <postable What, posting_option... Options>
 [[nodiscard]] task post(What&& what, Options&&... options) {
     commtask_t handle = COMMTASK_NULL;
     frontend::check(
-        frontend::submit(&handle, COMMTASK_NONE, std::forward<What>(what), std::forward<Options>(options)...));
+        frontend::post_raw(&handle, COMMTASK_NONE, std::forward<What>(what), std::forward<Options>(options)...));
     return task::adopt(handle);
 }
 
-/// Submits an operation to the worker without a handle. The scope or routine of the thread waits
-/// for the task, and finalize() does.
+/// Posts an operation as a task without a handle. The thread's scope or routine waits for the task;
+/// so does finalize().
 /// @param what  the operation; its buffers belong to the task until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(),
 ///                 at().
@@ -79,24 +77,24 @@ template <postable What, posting_option... Options>
 void post_detached(What&& what, Options&&... options) {
     frontend::owner* const mine = frontend::owner::innermost();
     commtask_t handle = COMMTASK_NULL;
-    frontend::check(frontend::submit(mine == nullptr ? nullptr : &handle, COMMTASK_NONE, std::forward<What>(what),
-                                     std::forward<Options>(options)...));
+    frontend::check(frontend::post_raw(mine == nullptr ? nullptr : &handle, COMMTASK_NONE, std::forward<What>(what),
+                                       std::forward<Options>(options)...));
     if (mine != nullptr) mine->add(handle);
 }
 
-/// Submits an operation to the worker, unless the queue is full or the worker has not registered
-/// the communicator yet.
+/// Posts an operation as a task, unless the queue is full or the worker has not registered the
+/// communicator yet.
 /// @param what  the operation; its buffers belong to the task until it has ended.
 /// @param options  any of after(), then(), ordered, unordered, run_after_failure, report_to(),
 ///                 at().
-/// @return its handle; nothing if the operation cannot be posted now. Then closures given as
-///         temporaries are destroyed.
+/// @return the task's handle; nothing if the operation cannot be posted now. Closures given as
+///         temporaries are destroyed in that case.
 /// @throws error  if an argument is wrong; then nothing was posted.
 template <postable What, posting_option... Options>
 [[nodiscard]] std::optional<task> try_post(What&& what, Options&&... options) {
     commtask_t handle = COMMTASK_NULL;
     const int code =
-        frontend::submit(&handle, COMMTASK_TRY, std::forward<What>(what), std::forward<Options>(options)...);
+        frontend::post_raw(&handle, COMMTASK_TRY, std::forward<What>(what), std::forward<Options>(options)...);
     if (code == COMMTASK_AGAIN) return std::nullopt;
     frontend::check(code);
     return task::adopt(handle);

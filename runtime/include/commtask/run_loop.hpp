@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An executor on a thread of the program: the thread that calls run() resumes the routines that can
-// go on, and sleeps while there are none. The worker adds routines without a lock, so a busy or
+// An executor on a thread of the program: the thread that calls run() resumes routines that are
+// ready, and blocks while there are none. The worker adds routines without a lock, so a busy or
 // preempted loop never delays the worker. One thread at a time runs a loop; each thread may have a
 // loop of its own.
 #pragma once
@@ -18,7 +18,7 @@
 namespace commtask {
 
 /// Routines, and the thread that runs them. Call run() before the loop is destroyed: routines that
-/// are suspended then are not resumed any more.
+/// are still suspended are never resumed.
 class run_loop final : public executor {
 public:
     run_loop() noexcept = default;
@@ -68,7 +68,7 @@ public:
         return main.coroutine_.promise().take();
     }
 
-    /// Resumes the routines that can go on, without waiting: for a thread that has other work, too.
+    /// Resumes the routines that are ready, without waiting: for a thread with other work.
     /// @return whether a routine was resumed.
     bool run_ready() {
         is_here();
@@ -88,7 +88,7 @@ public:
     /// @return the number.
     [[nodiscard]] std::size_t unfinished() const noexcept { return n_unfinished_; }
 
-    /// Adds a coroutine that can go on. Any thread may call it; mostly the worker does.
+    /// Adds a coroutine that is ready. Any thread may call it; usually the worker does.
     /// @param ready  will be resumed by the thread of the loop.
     void resume_later(resumption& ready) noexcept override {
         n_adding_.fetch_add(1, std::memory_order_relaxed);
@@ -142,7 +142,7 @@ private:
             for (; ready != nullptr; ready = ready->next) forget_suspended(*ready);
         }
         if (n_elsewhere > 0) {
-            commtask_say(
+            commtask_print(
                 "a run_loop ends while routines of it wait for something else than tasks: what they hold is lost");
             return;
         }
@@ -153,7 +153,7 @@ private:
     }
     inline void destroy_last() noexcept;
 
-    /// Takes the coroutines that can go on, in the order of arrival.
+    /// Takes the coroutines that are ready, in the order of arrival.
     [[nodiscard]] resumption* take_all() noexcept {
         // acquire: partner of the release in resume_later().
         resumption* top = top_.exchange(nullptr, std::memory_order_acquire);

@@ -13,14 +13,13 @@ namespace commtask {
 /// Owns the tasks that its thread posts during its lifetime, if their handles are dropped or were
 /// never made. The innermost scope owns such a task. The destructor cancels the tasks and waits
 /// until all have ended: tasks without open predecessors are started first, receives without a
-/// matching message are withdrawn, and started tasks complete.
+/// matching message are canceled, and other started tasks complete.
 /// A scope belongs to one thread, and to a function or a commtask::routine; other coroutines must
 /// not be suspended in it.
 class [[nodiscard]] scope {
 public:
     /// Begins the scope.
-    /// @throws error  in a callback, or in another function that the worker runs, which must not
-    ///                wait.
+    /// @throws error  in a callback or a user-defined operation, which must not wait.
     scope() : outer_(frontend::owner::innermost()) {
         if (commtask_in_progress_call() != 0) {
             throw error{COMMTASK_ERR_WORKER_THREAD, "a scope waits when it is left, and a callback must not wait"};
@@ -30,7 +29,7 @@ public:
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
     /// Cancels open tasks, and waits until they have ended.
-    /// @blocking Until all have ended: a send that has started ends when its receiver takes it.
+    /// @blocking Until all have ended. A send that has started ends when it is received.
     ~scope() {
         if (frontend::owner::innermost() == &mine_) frontend::owner::enter(outer_);
         mine_.join_all();
@@ -40,7 +39,7 @@ public:
     /// belong to the scope yet.
     /// @return failed if at least one task failed, else canceled if at least one was canceled, else
     ///         completed.
-    /// @throws error  if waiting is refused.
+    /// @throws error  in a callback, which must not wait.
     ending wait() {
         const int code = mine_.wait_all();
         if (code == COMMTASK_FAILED) return ending::failed;

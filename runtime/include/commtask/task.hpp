@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The handle of a task, owned by one object, and waits for it. If a handle is dropped, the task
-// goes on, unless a scope, a routine or an exception ends it (joining.hpp). A wait empties the
-// handle, because the slot behind it is then used for another task.
+// The handle of a task, owned by one object, and functions that wait for tasks. If a handle is
+// dropped, the task continues, unless a scope, a routine or an exception ends it (joining.hpp). A
+// wait empties the handle, because the library reuses the task's memory.
 #pragma once
 
 #include <commtask/handles.hpp>
@@ -34,15 +34,15 @@ public:
         std::swap(handle_, taken.handle_);
         return *this;
     }
-    /// Drops the handle. Outside a scope or routine the task goes on; inside, the scope or routine
-    /// owns it now. If an exception unwinds the handle, the task is canceled and waited for, since
-    /// buffers that were declared before the handle may be destroyed next.
+    /// Drops the handle. Outside a scope or routine the task continues; inside, the scope or
+    /// routine owns the task now. If an exception unwinds the handle, the task is canceled and
+    /// waited for, since buffers that were declared before the handle may be destroyed next.
     ~task() {
         if (handle_ != COMMTASK_NULL) frontend::drop(handle_);
     }
 
     /// Takes over a handle of the C interface.
-    /// @param handle  from commtask_post; this object gives it back.
+    /// @param handle  from commtask_post; this object releases it.
     /// @return its owner.
     static task adopt(commtask_t handle) noexcept {
         task owner;
@@ -62,11 +62,11 @@ public:
         return result;
     }
 
-    /// Waits until the task has ended, up to a timeout. If it has ended, the handle is empty
-    /// afterwards.
-    /// @param timeout  zero or negative: polls once.
-    /// @return how it ended; nothing if the timeout is over, and the handle stays valid.
-    /// @throws error  if called on the worker, which must not wait.
+    /// Waits until the task has ended, at most for a given time. If it has ended, the handle is
+    /// empty afterwards.
+    /// @param timeout  zero or negative: tests and does not wait.
+    /// @return how it ended; nothing after the timeout, and the handle stays valid.
+    /// @throws error if called on the worker, which must not wait.
     template <typename Rep, typename Period>
     [[nodiscard]] std::optional<outcome> wait_for(std::chrono::duration<Rep, Period> timeout) {
         outcome result;
@@ -87,12 +87,12 @@ public:
     }
 
     /// Requests that the task be canceled. A task that has not started never starts. A receive is
-    /// withdrawn if no message has matched it. Any other task completes. The outcome of wait() says
-    /// which.
+    /// canceled if no message has matched it. Any other task completes. The outcome of wait() tells
+    /// which of these happened.
     /// @throws error  if the handle is empty.
     void cancel() { frontend::check(commtask_cancel(handle_)); }
 
-    /// Gives the handle back without waiting; the task goes on, even in a scope.
+    /// Releases the handle without waiting; the task continues, even in a scope.
     void release() noexcept {
         if (handle_ != COMMTASK_NULL) static_cast<void>(commtask_release(&handle_));
     }
@@ -101,8 +101,8 @@ public:
     /// @return a handle that this object still owns.
     [[nodiscard]] commtask_t native() const noexcept { return handle_; }
 
-    /// Returns the C handle and gives up its ownership.
-    /// @return a handle that the caller must give back; this object is empty.
+    /// Returns the C handle and its ownership.
+    /// @return a handle that the caller must release; this object is empty.
     [[nodiscard]] commtask_t to_native() noexcept { return std::exchange(handle_, COMMTASK_NULL); }
 
 private:
@@ -138,24 +138,12 @@ private:
     handle_list<commtask_t, 32> handles_;
 };
 
-inline std::optional<ended_task> wait_any_ns(std::span<task> tasks, std::int64_t timeout) {
-    borrowed_handles handles{tasks};
-    ended_task ended{tasks.size(), {}};
-    const int code = commtask_wait_any(handles.size(), handles.data(), timeout, &ended.index, &ended.result.native());
-    if (code == COMMTASK_TIMEOUT) return std::nullopt;
-    check_waited(code);
-    return ended;
-}
-
-inline std::optional<ending> wait_all_ns(std::span<task> tasks, std::int64_t timeout) {
-    borrowed_handles handles{tasks};
-    const int code = commtask_wait_all(handles.size(), handles.data(), timeout, nullptr);
-    switch (code) {
-    case COMMTASK_TIMEOUT: return std::nullopt;
-    case COMMTASK_FAILED: return ending::failed;
-    case COMMTASK_CANCELED: return ending::canceled;
-    default: check(code); return ending::completed;
-    }
+/// Converts the code of commtask_wait_all.
+[[nodiscard]] inline ending ending_of_all(int code) {
+    if (code == COMMTASK_FAILED) return ending::failed;
+    if (code == COMMTASK_CANCELED) return ending::canceled;
+    check(code);
+    return ending::completed;
 }
 
 } // namespace frontend
@@ -165,17 +153,28 @@ inline std::optional<ending> wait_all_ns(std::span<task> tasks, std::int64_t tim
 /// @param tasks  handles; empty ones are skipped.
 /// @return index and outcome; the index is tasks.size() if all handles were empty.
 /// @throws error  if called on the worker.
-[[nodiscard]] inline ended_task wait_any(std::span<task> tasks) { return *frontend::wait_any_ns(tasks, -1); }
+[[nodiscard]] inline ended_task wait_any(std::span<task> tasks) {
+    frontend::borrowed_handles handles{tasks};
+    ended_task ended{tasks.size(), {}};
+    frontend::check_waited(commtask_wait_any(handles.size(), handles.data(), &ended.index, &ended.result.native()));
+    return ended;
+}
 
-/// Waits until one of several tasks has ended, up to a timeout.
+/// Waits until one of several tasks has ended, at most for a given time.
 /// @param tasks  handles; empty ones are skipped.
-/// @param timeout  zero or negative: polls once.
-/// @return index and outcome; nothing if the timeout is over.
+/// @param timeout  zero or negative: tests and does not wait.
+/// @return index and outcome; nothing after the timeout.
 /// @throws error  if called on the worker.
 template <typename Rep, typename Period>
 [[nodiscard]] std::optional<ended_task> wait_any_for(std::span<task> tasks,
                                                      std::chrono::duration<Rep, Period> timeout) {
-    return frontend::wait_any_ns(tasks, frontend::timeout_ns(timeout));
+    frontend::borrowed_handles handles{tasks};
+    ended_task ended{tasks.size(), {}};
+    const int code = commtask_wait_any_for(handles.size(), handles.data(), frontend::timeout_ns(timeout), &ended.index,
+                                           &ended.result.native());
+    if (code == COMMTASK_TIMEOUT) return std::nullopt;
+    frontend::check_waited(code);
+    return ended;
 }
 
 /// Waits until all of several tasks have ended; their handles are empty afterwards. To learn which
@@ -184,17 +183,23 @@ template <typename Rep, typename Period>
 /// @return failed if at least one task failed, else canceled if at least one was canceled, else
 ///         completed.
 /// @throws error  if called on the worker.
-[[nodiscard]] inline ending wait_all(std::span<task> tasks) { return *frontend::wait_all_ns(tasks, -1); }
+[[nodiscard]] inline ending wait_all(std::span<task> tasks) {
+    frontend::borrowed_handles handles{tasks};
+    return frontend::ending_of_all(commtask_wait_all(handles.size(), handles.data(), nullptr));
+}
 
-/// Waits until all of several tasks have ended, up to a timeout.
+/// Waits until all of several tasks have ended, at most for a given time.
 /// @param tasks  handles; empty ones are skipped.
-/// @param timeout  for all tasks together; zero or negative: polls once.
-/// @return as wait_all(); nothing if the timeout is over, and tasks that have not ended keep their
+/// @param timeout  for all tasks together; zero or negative: tests and does not wait.
+/// @return as wait_all(); nothing after the timeout, and tasks that have not ended keep their
 ///         handles.
 /// @throws error  if called on the worker.
 template <typename Rep, typename Period>
 [[nodiscard]] std::optional<ending> wait_all_for(std::span<task> tasks, std::chrono::duration<Rep, Period> timeout) {
-    return frontend::wait_all_ns(tasks, frontend::timeout_ns(timeout));
+    frontend::borrowed_handles handles{tasks};
+    const int code = commtask_wait_all_for(handles.size(), handles.data(), frontend::timeout_ns(timeout), nullptr);
+    if (code == COMMTASK_TIMEOUT) return std::nullopt;
+    return frontend::ending_of_all(code);
 }
 
 } // namespace commtask

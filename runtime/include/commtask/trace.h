@@ -25,8 +25,8 @@ typedef enum commtask_trace_model {
 typedef enum commtask_trace_end {
     COMMTASK_TRACE_COMPLETED = 0,
     COMMTASK_TRACE_PAUSED = 1,    /**< Another task runs here; a later commtask_trace_compute_begin resumes this one. */
-    COMMTASK_TRACE_BODY_DONE = 2, /**< Its body has returned; an event will end it. */
-    COMMTASK_TRACE_FULFILLED = 3, /**< The event has come, on any thread. */
+    COMMTASK_TRACE_BODY_DONE = 2, /**< Its body has returned; the fulfilment of an event will end it. */
+    COMMTASK_TRACE_FULFILLED = 3, /**< The event was fulfilled, on any thread. */
     COMMTASK_TRACE_CANCELED = 4
 } commtask_trace_end;
 
@@ -42,9 +42,10 @@ typedef enum commtask_trace_region {
  *  @return 1 or 0. */
 COMMTASK_API int commtask_trace_is_on(void) COMMTASK_NOEXCEPT;
 
-/** Returns the number of a text in the traces of this process. It takes a lock, so keep the number.
- *  @param text  the first 4096 bytes are kept.
- *  @return the number; 0 if there is no memory. */
+/** Returns the number of a text in the traces of this process. The call takes a lock, so store the
+ *  number.
+ *  @param text  at most 4096 bytes are used.
+ *  @return the number; 0 if memory is exhausted. */
 COMMTASK_API uint32_t commtask_trace_text(const char* text) COMMTASK_NOEXCEPT;
 
 /** Records the creation of a compute task.
@@ -59,7 +60,7 @@ COMMTASK_API uint64_t commtask_trace_compute_created(int model, uint32_t name, u
 COMMTASK_API uint64_t commtask_trace_running(void) COMMTASK_NOEXCEPT;
 
 /** Records that the calling thread starts or resumes a compute task. Communication tasks that the
- *  thread posts meanwhile belong to it.
+ *  thread posts until commtask_trace_compute_end belong to the compute task.
  *  @param id  the compute task. */
 COMMTASK_API void commtask_trace_compute_begin(uint64_t id) COMMTASK_NOEXCEPT;
 
@@ -73,14 +74,13 @@ COMMTASK_API void commtask_trace_compute_end(uint64_t id, int how) COMMTASK_NOEX
  *  @return the identifier; 0 for COMMTASK_NULL and without a trace. */
 COMMTASK_API uint64_t commtask_trace_task(commtask_t task) COMMTASK_NOEXCEPT;
 
-/** Returns, in a callback, the identifier of the task that has ended. For front ends whose callback
- *  has no handle yet.
- *  @return the identifier, for commtask_trace_after. Outside a callback: the task whose end the
- *          calling thread saw last; 0 if there is none. */
+/** Returns, in a callback, the identifier of the task that has ended.
+ *  @return the identifier, for commtask_trace_after. Outside a callback: the identifier of the last
+ *          task whose end the calling thread has processed; 0 if there is none. */
 COMMTASK_API uint64_t commtask_trace_ended(void) COMMTASK_NOEXCEPT;
 
-/** Records that a compute task waits for another task, before it begins or before it goes on.
- *  @param id  the compute task that waits.
+/** Records that a compute task waits for another task, before its begin or before it resumes.
+ *  @param id  the compute task.
  *  @param before  the compute or communication task that it waits for. */
 COMMTASK_API void commtask_trace_after(uint64_t id, uint64_t before) COMMTASK_NOEXCEPT;
 

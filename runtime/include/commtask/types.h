@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Types and values of the C interface: codes, states, options, statuses. Structs that a caller
- * fills begin with their size, set by COMMTASK_OPTIONS_INIT and the other _INIT macros, so that
- * fields can be added without breaking compiled programs. The trade-off: the structs are public,
- * so that a post needs no allocation and no set-up call. */
+ * fills begin with their size, which the _INIT macros set, so that later versions can add fields
+ * without breaking compiled programs. The structs are public, so that a post needs no
+ * allocation. */
 #ifndef COMMTASK_TYPES_H
 #define COMMTASK_TYPES_H
 
@@ -50,12 +50,12 @@ typedef struct commtask_plan_s* commtask_plan_t;
 #define COMMTASK_PLAN_NULL ((commtask_plan_t)0)
 
 /** Result codes. Zero is success. A negative code means that the call changed nothing, unless
- *  the function says otherwise. commtask_last_error() gives the sentence that names the
- *  argument. */
+ *  the function says otherwise. commtask_last_error() returns a message that names
+ *  the argument. */
 typedef enum commtask_code {
     COMMTASK_OK = 0,                       /**< Success. */
     COMMTASK_AGAIN = -1,                   /**< With COMMTASK_TRY: the call would have to wait. */
-    COMMTASK_TIMEOUT = -2,                 /**< The timeout is over; the task goes on. */
+    COMMTASK_TIMEOUT = -2,                 /**< The time limit has passed; the task continues. */
     COMMTASK_FAILED = -3,                  /**< The task ended with an MPI error, which is in its status. */
     COMMTASK_CANCELED = -4,                /**< The task was canceled; MPI may never have started it. */
     COMMTASK_ERR_NOT_INITIALIZED = -5,     /**< commtask_init was not called, or commtask_finalize was. */
@@ -63,7 +63,7 @@ typedef enum commtask_code {
     COMMTASK_ERR_MPI_STATE = -7,           /**< MPI is not initialised, or already finalised. */
     COMMTASK_ERR_THREAD_LEVEL = -8,        /**< The MPI thread level is too low for the worker, or for several lanes. */
     COMMTASK_ERR_CONFIG = -9,     /**< A field of the configuration or a COMMTASK_* variable has a bad value. */
-    COMMTASK_ERR_ARGUMENT = -10,  /**< An argument is wrong, and no code below is about it. */
+    COMMTASK_ERR_ARGUMENT = -10,  /**< An argument is wrong, and no code below is more specific. */
     COMMTASK_ERR_COMM = -11,      /**< The communicator is null, freed or not a communicator. */
     COMMTASK_ERR_RANK = -12,      /**< A rank, source, destination or root is outside the communicator. */
     COMMTASK_ERR_TAG = -13,       /**< A tag is negative or above MPI_TAG_UB. */
@@ -71,10 +71,10 @@ typedef enum commtask_code {
     COMMTASK_ERR_BUFFER = -15,    /**< A buffer is null and its count is not zero. */
     COMMTASK_ERR_TYPE = -16,      /**< A datatype is null, or an accumulate has two basic datatypes. */
     COMMTASK_ERR_OP = -17,        /**< A reduction operation is null. */
-    COMMTASK_ERR_NO_MEMORY = -19, /**< The system gave no memory or no thread. */
+    COMMTASK_ERR_NO_MEMORY = -19, /**< Memory or threads are exhausted. */
     COMMTASK_ERR_WORKER_THREAD = -20, /**< A blocking call was made on the worker, e.g. in a callback. */
-    COMMTASK_ERR_UNFINISHED = -21,    /**< commtask_finalize gave up tasks that could never complete. */
-    COMMTASK_ERR_RUNTIME = -22,       /**< The OpenMP runtime of this process cannot be used; the sentence says why. */
+    COMMTASK_ERR_UNFINISHED = -21,    /**< commtask_finalize canceled tasks that could never complete. */
+    COMMTASK_ERR_RUNTIME = -22,       /**< The OpenMP runtime of this process cannot be used; the message says why. */
     COMMTASK_ERR_MPI_LIBRARY = -23,   /**< The process runs with another MPI than commtask was built for. */
     COMMTASK_ERR_RUNNING = -24, /**< The plan runs, a task of the window or file is open, or another thread uses it. */
     COMMTASK_ERR_WINDOW = -25,  /**< The window is null, unregistered, cannot be registered, or lacks the epoch. */
@@ -87,7 +87,7 @@ typedef enum commtask_state {
     COMMTASK_STATE_OPEN = 0,      /**< The task has not ended; the value of COMMTASK_STATUS_INIT. */
     COMMTASK_STATE_COMPLETED = 2, /**< Final. The buffers belong to the caller again. */
     COMMTASK_STATE_FAILED = 3,    /**< Final. The status has the MPI error. */
-    COMMTASK_STATE_CANCELED = 4   /**< Final. MPI never started the operation, or withdrew it unmatched. */
+    COMMTASK_STATE_CANCELED = 4   /**< Final. MPI never started the operation, or canceled it. */
 } commtask_state;
 
 /** Flags of commtask_options. */
@@ -105,24 +105,21 @@ enum {
     COMMTASK_TRY = 4,
     /** The task starts even if a predecessor failed or was canceled. */
     COMMTASK_RUN_AFTER_FAILURE = 8,
-    /** The caller will call commtask_progress, or wait, at once. A worker that shares its core
-     *  and is in a timed wait is not woken for this task, since it would take the core from the
-     *  caller. */
+    /** The caller will wait or call commtask_progress at once. So a shared worker in a timed wait
+     *  is not woken for this task: the worker would take the core from the caller. */
     COMMTASK_PROGRESS_FOLLOWS = 16,
     /** The callback belongs to a layer between the program and this library, and only forwards
-     *  the end of the task. It is not timed against COMMTASK_CALLBACK_LIMIT_US, which is a limit
-     *  for callbacks of the program. */
+     *  the end of the task. COMMTASK_CALLBACK_LIMIT_US, a limit for callbacks of the program, does
+     *  not apply. */
     COMMTASK_CALLBACK_RELAYS = 32,
-    /** The callback gives away the object behind its argument, so it cannot be called twice.
-     *  Such a post cannot be recorded in a plan. */
+    /** The callback can be called only once, so the post cannot be recorded in a plan. */
     COMMTASK_CALLBACK_ONCE = 64,
     /** The callback reads only `state` in the status of a completed task, so the library does
      *  not write the other fields. The status of a failed or canceled task is complete. */
     COMMTASK_CALLBACK_STATE = 128,
-    /** The calling thread starts the operation itself, if the operation can start now. When the
-     *  call returns, MPI has the operation and keeps the handles that it needs. For this, the
-     *  thread waits for the end of the worker's progress call, at most one second. Without
-     *  effect in a callback, and with COMMTASK_TRY. */
+    /** The calling thread starts the operation itself, if the operation can start now. So the
+     *  program may free its handles when the call returns. The thread waits at most one second
+     *  until the worker lets it call MPI. No effect in a callback and with COMMTASK_TRY. */
     COMMTASK_START_NOW = 256
 };
 
@@ -138,26 +135,25 @@ typedef struct commtask_status {
     MPI_Status mpi;       /**< MPI's own status, for MPI_Get_count and MPI_Get_elements. */
 } commtask_status;
 
-/** A place in a communicator's program order, reserved when a task is created and used when it
- *  is posted. */
+/** A ticket: a position in a communicator's program order, reserved when a task is created and
+ *  used when the task is posted. */
 typedef struct commtask_ticket {
     uint64_t number; /**< 0: none. */
     uint32_t class_; /**< The order: of messages or of collectives. */
     uint32_t queue;  /**< The communicator. */
 } commtask_ticket;
 
-/** Called when a task has ended, on the worker or on a thread that waits or makes progress in
- *  this library. It is never called inside a post, so it may take a lock that the submitter
- *  holds. It may signal, fulfill and post; it must not block and should not compute. A callback
- *  that uses the processor for longer than COMMTASK_CALLBACK_LIMIT_US is named in a warning.
- *  `status` is valid during the call. An exception must not leave the callback. */
+/** Callback of a task: called when the task has ended, on the worker or on a thread that makes
+ *  progress, but never inside a post. The callback may signal events and post. It must not block,
+ *  should not compute, and must not throw; a warning names a callback that computes for longer than
+ *  COMMTASK_CALLBACK_LIMIT_US. `status` is valid during the call. */
 typedef void (*commtask_callback)(const commtask_status* status, void* argument);
 
-/** Starts an operation and returns its request. It runs on the worker and returns an MPI error
- *  code. */
+/** Starts an MPI operation and writes its request. The worker calls the function; its result is an
+ *  MPI error code. */
 typedef int (*commtask_start_function)(MPI_Request* request, void* argument);
 
-/** Runs on the worker between MPI calls; returns an MPI error code. */
+/** A function that the worker calls between MPI calls; its result is an MPI error code. */
 typedef int (*commtask_call_function)(void* argument);
 
 /** Called like commtask_callback each time that a member of a plan has ended. */

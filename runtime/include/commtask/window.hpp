@@ -36,8 +36,7 @@ public:
     /// @param handle  a window in no epoch.
     /// @param comm  a communicator with the ranks of the window in the same order.
     /// @param whose  the owner of its epochs.
-    /// @throws error  if the registration is refused: commtask_win_register and
-    ///                commtask_win_register_epochs say when.
+    /// @throws error  if commtask_win_register or commtask_win_register_epochs returns an error.
     window(MPI_Win handle, MPI_Comm comm, epochs whose = epochs::of_library) : handle_(handle) {
         frontend::check(whose == epochs::of_library ? commtask_win_register(handle, comm)
                                                     : commtask_win_register_epochs(handle, comm));

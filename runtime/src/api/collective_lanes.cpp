@@ -13,7 +13,7 @@ namespace commtask::detail {
 
 int run_own(const commtask_op& op, commtask_status& status) noexcept {
     commtask_t task = COMMTASK_NULL;
-    const int code = commtask_submit(op, nullptr, &task);
+    const int code = commtask_post(op, nullptr, &task);
     return code == COMMTASK_OK ? commtask_wait(&task, &status) : code;
 }
 

@@ -17,7 +17,7 @@
 #include "report/stats_table.hpp"
 
 #include <commtask/commtask.h>
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ namespace commtask::detail {
 namespace {
 
 /// One function for the process, since a front end is loaded once.
-std::atomic<commtask_unfinished_source> source_elsewhere{nullptr};
+std::atomic<commtask_frontend_list> source_elsewhere{nullptr};
 
 [[nodiscard]] std::string_view name_of_kind(int kind) { return operation_of(kind).name; }
 
@@ -181,8 +181,8 @@ lane_settings context::lane_plan() {
     }
     plan.elsewhere.list = [this] { return list_elsewhere(); };
     plan.elsewhere.count = [] {
-        // acquire: partner of the release in commtask_unfinished_from().
-        const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
+        // acquire: partner of the release in commtask_frontend_set_list().
+        const commtask_frontend_list source = source_elsewhere.load(std::memory_order_acquire);
         return source == nullptr ? 0U : source(nullptr, nullptr);
     };
     return plan;
@@ -194,8 +194,8 @@ std::vector<incomplete_line> context::list_elsewhere() {
         context& of;
         std::vector<incomplete_line> lines;
     } made{*this, {}};
-    // acquire: partner of the release in commtask_unfinished_from().
-    const commtask_unfinished_source source = source_elsewhere.load(std::memory_order_acquire);
+    // acquire: partner of the release in commtask_frontend_set_list().
+    const commtask_frontend_list source = source_elsewhere.load(std::memory_order_acquire);
     if (source == nullptr) return {};
     const auto add = [](void* to, const commtask_op* op, std::uint64_t since_ns, const char* file, int line,
                         const char* where) {
@@ -360,12 +360,12 @@ void context::end_trace(drained how) noexcept {
 
 } // namespace commtask::detail
 
-void commtask_unfinished_from(commtask_unfinished_source source) noexcept {
+void commtask_frontend_set_list(commtask_frontend_list source) noexcept {
     // release: partner of the acquires above. From here on the library may call the front end.
     commtask::detail::source_elsewhere.store(source, std::memory_order_release);
 }
 
-void commtask_say(const char* message) noexcept {
+void commtask_print(const char* message) noexcept {
     const std::string_view given = message;
     const std::string_view whole = commtask::detail::log_prefix(); // for example "commtask: rank 1: "
     constexpr std::string_view name = "commtask: ";

@@ -16,7 +16,7 @@
 #include "mpi/one_sided.hpp"
 #include "mpi/status_fields.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <algorithm>
 #include <array>
@@ -158,10 +158,10 @@ using choice = mpi_error_handling::choice;
     std::abort();
 }
 
-/// @param message  begins with the rank, or with a prefix that commtask_say accepts
+/// @param message  begins with the rank, or with a prefix that commtask_print accepts
 void print_message(const char* message) noexcept {
     const bool has_rank = !rank_text().empty() && std::string_view{message}.starts_with(rank_text());
-    commtask_say(message + (has_rank ? rank_text().size() : 0));
+    commtask_print(message + (has_rank ? rank_text().size() : 0));
 }
 
 void print_if_few(const char* message) noexcept {
@@ -335,12 +335,12 @@ int conclude_failures(int code) noexcept {
 
 using namespace commtask::detail;
 
-int commtask_refuse_operation(int code, const commtask_op* operation, const char* reason) noexcept {
+int commtask_frontend_set_error(int code, const commtask_op* operation, const char* reason) noexcept {
     return name_refused(refuse(code, "%s", reason), operation);
 }
 
-void commtask_describe_operation(const commtask_op* operation, const char* file, int line, char* text,
-                                 size_t size_bytes) noexcept {
+void commtask_frontend_describe(const commtask_op* operation, const char* file, int line, char* text,
+                                size_t size_bytes) noexcept {
     text[0] = '\0';
     try {
         const std::string whole = describe(*operation, false) + describe({file, line});
@@ -350,19 +350,19 @@ void commtask_describe_operation(const commtask_op* operation, const char* file,
     }
 }
 
-void commtask_tell_refusal(int code, const commtask_op* operation, int is_observed, const char* message) noexcept {
+void commtask_frontend_report_refusal(int code, const commtask_op* operation, int is_observed, const char* message) noexcept {
     if (is_observed != 0) return print_if_few(message);
-    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_mpi_class_of(code), message);
+    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_frontend_mpi_class(code), message);
     const mpi_caller scope{context::running()};
     const choice wanted = choice_of(operation, code == COMMTASK_ERR_COMM);
-    const int error_class = commtask_mpi_class_of(code);
+    const int error_class = commtask_frontend_mpi_class(code);
     follow(wanted, error_class, message);
     // MPI never saw this operation, so the library calls the program's error handler.
     const bool is_called = wanted.handler == error_handler::function && operation != nullptr && scope.may_call();
     if (is_called) MPI_Comm_call_errhandler(wanted.comm, error_class);
 }
 
-void commtask_failure_is_told(int is_told) noexcept {
+void commtask_frontend_failure_reported(int is_told) noexcept {
     if (is_told != 0) now.of = nullptr;
     ask_handler();
 }

@@ -69,7 +69,7 @@ namespace {
     // Always the same lane, whichever thread of a rank calls.
     together.reserved = static_cast<int>(flag_uses_first_lane);
     commtask_t task = COMMTASK_NULL;
-    code = commtask_post(&together, nullptr, &task);
+    code = commtask_post_operation(&together, nullptr, &task);
     if (code == COMMTASK_OK) code = commtask_wait(&task, nullptr);
     if (code == COMMTASK_FAILED) return refuse(code, "the barrier on comm failed");
     if (code != COMMTASK_OK) return code;

@@ -11,7 +11,7 @@
 #include "core/task_pool.hpp"
 #include "mpi/kept_lists.hpp"
 
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <cstddef>
 
@@ -46,7 +46,7 @@ void start_now(lane& to, task& posted) noexcept {
 
 using namespace commtask::detail;
 
-commtask_kept_t commtask_keep(commtask_op* operation) noexcept {
+commtask_retained_t commtask_frontend_retain(commtask_op* operation) noexcept {
     context* const runtime = context::current();
     if (runtime == nullptr || operation == nullptr || operation->comm == MPI_COMM_NULL) return nullptr;
     const operation_traits& kind = operation_of(operation->kind);
@@ -67,7 +67,7 @@ commtask_kept_t commtask_keep(commtask_op* operation) noexcept {
     return static_cast<commtask_t>(holder);
 }
 
-void commtask_drop(commtask_kept_t kept) noexcept {
+void commtask_frontend_release(commtask_retained_t kept) noexcept {
     if (kept == nullptr) return;
     context* const runtime = context::current();
     if (runtime != nullptr) runtime->handles().let_go(*kept);

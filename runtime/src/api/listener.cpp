@@ -13,7 +13,7 @@
 #include "mpi/arguments.hpp"
 
 #include <commtask/commtask.h>
-#include <commtask/unfinished.h>
+#include <commtask/frontend.h>
 
 #include <algorithm>
 #include <exception>
@@ -156,7 +156,7 @@ int commtask_listener_s::post(slot& free) noexcept {
     commtask_op receive =
         commtask_op_recv(free.memory, static_cast<MPI_Count>(max_bytes_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_);
     receive.reserved = static_cast<int>(flag_has_handler | flag_uses_first_lane);
-    if (const int code = commtask_post(&receive, &options, &free.receive); code != COMMTASK_OK) return code;
+    if (const int code = commtask_post_operation(&receive, &options, &free.receive); code != COMMTASK_OK) return code;
     (last_ == nullptr ? first_ : last_->next) = &free;
     last_ = &free;
     return COMMTASK_OK;
@@ -343,7 +343,7 @@ int commtask_listen(MPI_Comm comm, int tag, size_t max_bytes, size_t n_slots, co
     return code;
 }
 
-void commtask_listener_on_end(commtask_listener_t listener, void (*end)(void*), void* argument) noexcept {
+void commtask_frontend_on_listener_end(commtask_listener_t listener, void (*end)(void*), void* argument) noexcept {
     listener->set_on_end(end, argument);
 }
 

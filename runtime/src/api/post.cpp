@@ -137,7 +137,7 @@ int post_nothing(comm_queue& queue, MPI_Comm comm, const commtask_options* optio
 
 using namespace commtask::detail;
 
-int commtask_post(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
+int commtask_post_operation(const commtask_op* operation, const commtask_options* options, commtask_t* task) noexcept {
     context* const runtime = context_for(operation);
     int code = COMMTASK_OK;
     if (runtime == nullptr) {

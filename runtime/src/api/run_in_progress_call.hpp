@@ -39,7 +39,7 @@ template <typename Function>
     commtask_op sent = commtask_op_call(+call, &mine, comm);
     sent.reserved = static_cast<int>(flag_uses_first_lane);
     commtask_t task = COMMTASK_NULL;
-    if (const int code = commtask_post(&sent, nullptr, &task); code != COMMTASK_OK) return code;
+    if (const int code = commtask_post_operation(&sent, nullptr, &task); code != COMMTASK_OK) return code;
     const int code = commtask_wait(&task, nullptr);
     return mine.is_done ? COMMTASK_OK : code;
 }

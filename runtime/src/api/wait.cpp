@@ -117,6 +117,83 @@ void let_ready_start(std::span<const commtask_t> posted) noexcept {
     }
 }
 
+constexpr std::int64_t no_limit = -1;
+
+/// The limit that a program gave: a wait with a negative limit only tests, as std::future::wait_for.
+[[nodiscard]] std::int64_t limit_of(std::int64_t timeout_ns) noexcept { return std::max<std::int64_t>(timeout_ns, 0); }
+
+[[nodiscard]] int wait_one(commtask_t* handle, std::int64_t timeout_ns, commtask_status* status) noexcept {
+    if (handle == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
+    if (const int code = check_status(status); code != COMMTASK_OK) return code;
+    if (*handle == COMMTASK_NULL) return COMMTASK_OK;
+    if (has_ended(**handle)) return collect(*handle, status);
+    if (const int code = wait_until(*handle, timeout_ns, [&] { return has_ended(**handle); }); code != COMMTASK_OK)
+        return code;
+    tell_of_unblock({handle, 1});
+    return collect(*handle, status);
+}
+
+[[nodiscard]] int wait_any(std::size_t n_tasks, commtask_t* tasks, std::int64_t timeout_ns, std::size_t* index,
+                           commtask_status* status) noexcept {
+    if ((tasks == nullptr && n_tasks > 0) || index == nullptr) {
+        return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", index == nullptr ? "index" : "tasks");
+    }
+    if (const int code = check_status(status); code != COMMTASK_OK) return code;
+    std::size_t found = n_tasks;
+    bool is_any_active = false;
+    const auto look = [&] {
+        is_any_active = false;
+        for (std::size_t i = 0; i < n_tasks; ++i) {
+            if (tasks[i] == COMMTASK_NULL) continue;
+            is_any_active = true;
+            if (!has_ended(*tasks[i])) continue;
+            found = i;
+            return true;
+        }
+        return !is_any_active;
+    };
+    if (!look()) {
+        if (const int code = wait_until(nullptr, timeout_ns, look); code != COMMTASK_OK) return code;
+        if (found < n_tasks) tell_of_unblock({&tasks[found], 1});
+    }
+    *index = found;
+    return is_any_active ? collect(tasks[found], status) : COMMTASK_OK;
+}
+
+[[nodiscard]] int wait_all(std::size_t n_tasks, commtask_t* tasks, std::int64_t timeout_ns,
+                           commtask_status* statuses) noexcept {
+    if (tasks == nullptr && n_tasks > 0) return refuse(COMMTASK_ERR_ARGUMENT, "tasks is null");
+    for (std::size_t i = 0; statuses != nullptr && i < n_tasks; ++i) {
+        if (const int code = check_status(&statuses[i]); code != COMMTASK_OK) return code;
+    }
+    // All tasks before this index have ended. All handles are given back together at the end:
+    // callbacks of the remaining tasks may use them.
+    std::size_t first_open = 0;
+    const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
+    const auto look = [&] {
+        // Polls a task a few places ahead first: polling each task until it ends would pull each
+        // task's line from the worker that ends it.
+        if (first_open < n_tasks && !is_over(std::min(first_open + tuning::steps_in_a_row, n_tasks - 1))) return false;
+        while (first_open < n_tasks && is_over(first_open)) ++first_open;
+        return first_open == n_tasks;
+    };
+    const bool had_to_wait = !look();
+    const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, look) : COMMTASK_OK;
+    if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
+    if (had_to_wait && waited == COMMTASK_OK) tell_of_unblock({tasks, n_tasks});
+    bool has_failed = false;
+    bool was_canceled = false;
+    for (std::size_t i = 0; i < n_tasks; ++i) {
+        if (tasks[i] == COMMTASK_NULL || !has_ended(*tasks[i])) continue;
+        const int code = collect(tasks[i], statuses == nullptr ? nullptr : &statuses[i]);
+        has_failed = has_failed || code == COMMTASK_FAILED;
+        was_canceled = was_canceled || code == COMMTASK_CANCELED;
+    }
+    if (waited == COMMTASK_TIMEOUT) return refuse(COMMTASK_TIMEOUT, "the time is over and some tasks go on");
+    if (has_failed) return refuse(COMMTASK_FAILED, "at least one task ended with an MPI error");
+    return was_canceled ? refuse(COMMTASK_CANCELED, "at least one task was canceled") : COMMTASK_OK;
+}
+
 } // namespace
 } // namespace commtask::detail
 
@@ -174,80 +251,27 @@ int commtask_in_progress_call(void) noexcept {
     return runtime != nullptr && runtime->lanes().has_lock() ? 1 : 0;
 }
 
-int commtask_wait(commtask_t* handle, commtask_status* status) noexcept {
-    return commtask_wait_for(handle, -1, status);
-}
+int commtask_wait(commtask_t* handle, commtask_status* status) noexcept { return wait_one(handle, no_limit, status); }
 
 int commtask_wait_for(commtask_t* handle, int64_t timeout_ns, commtask_status* status) noexcept {
-    if (handle == nullptr) return refuse(COMMTASK_ERR_ARGUMENT, "task is null");
-    if (const int code = check_status(status); code != COMMTASK_OK) return code;
-    if (*handle == COMMTASK_NULL) return COMMTASK_OK;
-    if (has_ended(**handle)) return collect(*handle, status);
-    if (const int code = wait_until(*handle, timeout_ns, [&] { return has_ended(**handle); }); code != COMMTASK_OK)
-        return code;
-    tell_of_unblock({handle, 1});
-    return collect(*handle, status);
+    return wait_one(handle, limit_of(timeout_ns), status);
 }
 
-int commtask_wait_any(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, size_t* index,
-                      commtask_status* status) noexcept {
-    if ((tasks == nullptr && n_tasks > 0) || index == nullptr) {
-        return refuse(COMMTASK_ERR_ARGUMENT, "%s is null", index == nullptr ? "index" : "tasks");
-    }
-    if (const int code = check_status(status); code != COMMTASK_OK) return code;
-    std::size_t found = n_tasks;
-    bool is_any_active = false;
-    const auto poll = [&] {
-        is_any_active = false;
-        for (std::size_t i = 0; i < n_tasks; ++i) {
-            if (tasks[i] == COMMTASK_NULL) continue;
-            is_any_active = true;
-            if (!has_ended(*tasks[i])) continue;
-            found = i;
-            return true;
-        }
-        return !is_any_active;
-    };
-    if (!poll()) {
-        if (const int code = wait_until(nullptr, timeout_ns, poll); code != COMMTASK_OK) return code;
-        if (found < n_tasks) tell_of_unblock({&tasks[found], 1});
-    }
-    *index = found;
-    return is_any_active ? collect(tasks[found], status) : COMMTASK_OK;
+int commtask_wait_any(size_t n_tasks, commtask_t* tasks, size_t* index, commtask_status* status) noexcept {
+    return wait_any(n_tasks, tasks, no_limit, index, status);
 }
 
-int commtask_wait_all(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, commtask_status* statuses) noexcept {
-    if (tasks == nullptr && n_tasks > 0) return refuse(COMMTASK_ERR_ARGUMENT, "tasks is null");
-    for (std::size_t i = 0; statuses != nullptr && i < n_tasks; ++i) {
-        if (const int code = check_status(&statuses[i]); code != COMMTASK_OK) return code;
-    }
-    // All tasks before this index have ended. All handles are released together at the end, since
-    // callbacks of the remaining tasks may use them.
-    std::size_t first_open = 0;
-    const auto is_over = [&](std::size_t i) { return tasks[i] == COMMTASK_NULL || has_ended(*tasks[i]); };
-    const auto poll = [&] {
-        // Polls a task further ahead first. Polling each task until it ends would take every task's
-        // cache line from the worker that is about to write it.
-        if (first_open < n_tasks && !is_over(std::min(first_open + tuning::steps_in_a_row, n_tasks - 1))) return false;
-        while (first_open < n_tasks && is_over(first_open)) ++first_open;
-        return first_open == n_tasks;
-    };
-    const bool had_to_wait = !poll();
-    const int waited = had_to_wait ? wait_until(nullptr, timeout_ns, poll) : COMMTASK_OK;
-    if (waited != COMMTASK_OK && waited != COMMTASK_TIMEOUT) return waited;
-    if (had_to_wait && waited == COMMTASK_OK) tell_of_unblock({tasks, n_tasks});
-    bool has_failed = false;
-    bool was_canceled = false;
-    for (std::size_t i = 0; i < n_tasks; ++i) {
-        if (tasks[i] == COMMTASK_NULL || !has_ended(*tasks[i])) continue;
-        const int code = collect(tasks[i], statuses == nullptr ? nullptr : &statuses[i]);
-        has_failed = has_failed || code == COMMTASK_FAILED;
-        was_canceled = was_canceled || code == COMMTASK_CANCELED;
-    }
-    if (waited == COMMTASK_TIMEOUT)
-        return refuse(COMMTASK_TIMEOUT, "the time limit is over, and some tasks have not ended");
-    if (has_failed) return refuse(COMMTASK_FAILED, "at least one task ended with an MPI error");
-    return was_canceled ? refuse(COMMTASK_CANCELED, "at least one task was canceled") : COMMTASK_OK;
+int commtask_wait_any_for(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, size_t* index,
+                          commtask_status* status) noexcept {
+    return wait_any(n_tasks, tasks, limit_of(timeout_ns), index, status);
+}
+
+int commtask_wait_all(size_t n_tasks, commtask_t* tasks, commtask_status* statuses) noexcept {
+    return wait_all(n_tasks, tasks, no_limit, statuses);
+}
+
+int commtask_wait_all_for(size_t n_tasks, commtask_t* tasks, int64_t timeout_ns, commtask_status* statuses) noexcept {
+    return wait_all(n_tasks, tasks, limit_of(timeout_ns), statuses);
 }
 
 int commtask_release(commtask_t* handle) noexcept {

@@ -34,7 +34,7 @@ struct registration {
 
 [[nodiscard]] int run_task(const commtask_op& op) noexcept {
     commtask_t task = COMMTASK_NULL;
-    if (const int code = commtask_post(&op, nullptr, &task); code != COMMTASK_OK) return code;
+    if (const int code = commtask_post_operation(&op, nullptr, &task); code != COMMTASK_OK) return code;
     return commtask_wait(&task, nullptr);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A coroutine that does not say where it goes on would have to go on on the worker, and stop all communication while it
 // computes. The compiler asks for an executor instead.
-// expect: does not say where to go on
+// expect: this coroutine has no executor
 #include <commtask/commtask.hpp>
 
 #include <coroutine>

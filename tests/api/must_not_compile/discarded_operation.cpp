@@ -9,6 +9,6 @@ void forgets_to_post(const int* buffer) {
     commtask_op_send(buffer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
 #else
     const auto operation = commtask_op_send(buffer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
-    (void)commtask_post(&operation, nullptr, nullptr);
+    (void)commtask_post_operation(&operation, nullptr, nullptr);
 #endif
 }

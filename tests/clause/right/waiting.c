@@ -57,7 +57,7 @@ static void test_all(void) {
     expect_from(received, 3, left, "what was received");
     const commtask_op barrier = commtask_op_barrier(world);
     commtask_t task = COMMTASK_NULL;
-    expect(commtask_post(&barrier, NULL, &task) == COMMTASK_OK && commtask_wait(&task, NULL) == COMMTASK_OK,
+    expect(commtask_post_operation(&barrier, NULL, &task) == COMMTASK_OK && commtask_wait(&task, NULL) == COMMTASK_OK,
            "a barrier");
     list_until("no task is unfinished\n", text, sizeof text);
 }

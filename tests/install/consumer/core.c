@@ -22,9 +22,9 @@ int main(int argc, char** argv) {
     const commtask_op recv = commtask_op_recv(&received, 1, MPI_INT, left, 7, MPI_COMM_WORLD);
     const commtask_op send = commtask_op_send(&rank, 1, MPI_INT, right, 7, MPI_COMM_WORLD);
     commtask_t tasks[2] = {COMMTASK_NULL, COMMTASK_NULL};
-    int wrong = commtask_post(&recv, NULL, &tasks[0]) != COMMTASK_OK;
-    wrong |= commtask_post(&send, NULL, &tasks[1]) != COMMTASK_OK;
-    wrong |= commtask_wait_all(2, tasks, -1, NULL) != COMMTASK_OK;
+    int wrong = commtask_post_operation(&recv, NULL, &tasks[0]) != COMMTASK_OK;
+    wrong |= commtask_post_operation(&send, NULL, &tasks[1]) != COMMTASK_OK;
+    wrong |= commtask_wait_all(2, tasks, NULL) != COMMTASK_OK;
     wrong |= received != left;
     if (wrong) fprintf(stderr, "rank %d received %d: %s\n", rank, received, commtask_last_error());
 

@@ -35,16 +35,16 @@ typedef struct commtask_omp_options {
                                   unless OMP_MAX_TASK_PRIORITY is set. */
     commtask_status* status; /**< How the operation ended, written before its dependents run; may be null.
                                   Initialize it with COMMTASK_STATUS_INIT. */
-    commtask_ticket ticket;  /**< commtask_omp_start and commtask_omp_bind_operation only: a place in
-                                  program order, taken when the task was created; 0: none. */
+    commtask_ticket ticket;  /**< commtask_omp_start and commtask_omp_bind_operation only: a ticket that
+                                  was taken when the task was created; 0: none. */
     MPI_Status* mpi_status;  /**< commtask_omp_bind_operation only: MPI's own status with its MPI_ERROR,
                                   written before the dependents run; may be null. */
 } commtask_omp_options;
 
 #define COMMTASK_OMP_OPTIONS_INIT COMMTASK_INIT_(commtask_omp_options)
 
-/** An operation with its place in program order, prepared where a task is created and started in
- *  the body of that task.
+/** An operation with its ticket, prepared where a task is created and started in the body of that
+ *  task.
  *  The structure is a plain value that firstprivate can copy. commtask_omp_prepare makes it; its
  *  fields are private. */
 typedef struct commtask_omp_task {
@@ -54,12 +54,12 @@ typedef struct commtask_omp_task {
     const char* file;             /**< The file of the directive that creates the task; null: not known. */
     int line;                     /**< The line in `file`. */
     int code;                     /**< COMMTASK_OK, or why the operation cannot be started. */
-    void* waiting;                /**< Its entry in the list of prepared tasks; null: none. */
+    void* waiting;                /**< The entry in the list of prepared tasks; null: none. */
     uint64_t waiting_number;      /**< The number of that entry. */
 } commtask_omp_task;
 
-/** Describes a communication task that failed. OpenMP has no failed tasks: the dependents run all
- *  the same. */
+/** Describes a communication task that failed. OpenMP has no failed tasks: the dependents run
+ *  anyway. */
 typedef struct commtask_omp_error {
     size_t struct_size;            /**< sizeof(commtask_omp_error) of the library. */
     int code;                      /**< COMMTASK_FAILED, COMMTASK_CANCELED, or why the task was never
@@ -68,12 +68,12 @@ typedef struct commtask_omp_error {
     const commtask_status* status; /**< How the operation ended; null: it was never posted, or has not
                                         ended. */
     int has_status;                /**< 1 if the user gave a status, which then has the error too. */
-    const char* sentence;          /**< A message for people; valid during the call. */
+    const char* message;           /**< The error message; valid during the call. */
 } commtask_omp_error;
 
-/** Is called for every communication task that was refused, failed or was canceled.
+/** Error handler: called for every communication task that was rejected, failed or was canceled.
  *  The caller is the worker, or the OpenMP thread that created or ran the task. The handler must
- *  not block, and no exception may leave it.
+ *  not block and must not throw.
  *  The handler is also called, with ERR_UNFINISHED, for an explicit task that ended before
  *  communication tasks that it created, if no taskgroup is around them (COMMTASK_OMP_CHECK in
  *  docs/configuration.md). In that call the handler must create no tasks and must not wait. */
@@ -82,11 +82,9 @@ typedef void (*commtask_omp_error_handler)(const commtask_omp_error* error, void
 /** Tests whether this process can have communication tasks: LLVM's OpenMP runtime must serve all
  *  OpenMP code of the process.
  *  @return COMMTASK_OK; ERR_RUNTIME if another runtime, e.g. libgomp, serves code that gcc
- *          compiled: that runtime would silently start tasks too early. After ERR_RUNTIME,
- *          commtask_omp_last_error() says how to fix that. After COMMTASK_OK,
- *          commtask_omp_last_error() says why operations cannot be bound to tasks
- *          (commtask/omp_bind.h), or is "" if they can be. Only programs that bind operations need
- *          that.
+ *          compiled: that runtime would silently start tasks too early.
+ *          commtask_omp_last_error() then says how to fix that. After COMMTASK_OK it says why
+ *          operations cannot be bound to tasks (commtask/omp_bind.h), or is "" if they can be.
  *  @threads Any, at any time, also before commtask_init. Every other function of this header makes
  *           this test itself. */
 COMMTASK_API int commtask_omp_check(void) COMMTASK_NOEXCEPT;
@@ -94,12 +92,12 @@ COMMTASK_API int commtask_omp_check(void) COMMTASK_NOEXCEPT;
 /** Creates an OpenMP task that performs an operation.
  *  The new task is a child of the current task, so its dependences match those of sibling tasks
  *  that have depend clauses. Addresses match by their first byte, as in OpenMP. If its taskgroup is
- *  cancelled before the task has begun, the task gives up its place in program order and its
- *  operation is never posted.
+ *  cancelled before the task has begun, the task's ticket is released and its operation is
+ *  never posted.
  *  @param operation  the operation; copied.
  *  @param options    order, priority, status; null: defaults. Collectives, and messages with
- *                    COMMTASK_ORDERED, take their place in the communicator's order in this call,
- *                    so the order in which the tasks run does not matter.
+ *                    COMMTASK_ORDERED, are ordered by their calls of this function, not by the
+ *                    order in which the tasks run.
  *  @param n_in       the number of addresses in `in`.
  *  @param in         what the operation reads, e.g. the buffer of a send; copied, may be null if
  *                    n_in is 0.
@@ -126,20 +124,20 @@ COMMTASK_API int commtask_omp_spawn(const commtask_op* operation, const commtask
  *  them. The task must not be undeferred (`if(0)`): libomp does not wait for such a task.
  *  The caller must be compiled with clang: code from gcc gets no event from libomp.
  *  @param operation  the operation; copied.
- *  @param options    order, status, ticket; null: defaults. Without a ticket the operation takes
- *                    its place in program order in this call.
+ *  @param options    order, status, ticket; null: defaults. Without a ticket, the position in
+ *                    program order is that of this call.
  *  @param event      of the detach clause. The event is fulfilled in any case, also if the
  *                    operation is refused.
  *  @return COMMTASK_OK, or why the operation was refused; the status and the error handler have the
  *          reason too.
  *  @buffers As for commtask_post.
- *  @blocking As commtask_post. Beside a shared worker the call may run other tasks, like a task
- *            construct: do not call it while holding a lock that one of those tasks takes. */
+ *  @blocking As commtask_post. If the worker is shared, the call may run other tasks, like a task
+ *            construct: the caller must not have a lock that one of those tasks takes. */
 COMMTASK_API int commtask_omp_start(const commtask_op* operation, const commtask_omp_options* options,
                                     omp_event_handle_t event) COMMTASK_NOEXCEPT;
 
-/** Prepares an operation for a task that the calling task is about to create: collectives, and
- *  messages with COMMTASK_ORDERED, take their place in program order in this call.
+/** Prepares an operation for a task that the calling task is about to create. Collectives, and
+ *  messages with COMMTASK_ORDERED, get their position in program order in this call.
  *  @param operation  the operation; copied.
  *  @param flags      COMMTASK_ORDERED, COMMTASK_UNORDERED or COMMTASK_NONE.
  *  @param status     as in commtask_omp_options; may be null.
@@ -177,22 +175,20 @@ static inline commtask_omp_task commtask_omp_prepare(commtask_op operation, uint
     return commtask_omp_prepare_at(operation, flags, status, (const char*)0, 0);
 }
 
-/** Calls commtask_omp_start for a prepared task.
- *  The prepared task is consumed, also if its operation is refused. A task that was refused its
- *  place in program order when it was prepared cannot be started later, since that place is gone.
+/** Calls commtask_omp_start for a prepared task. The prepared task is used up, also if its
+ *  operation is rejected. If no ticket could be taken when the task was prepared, the task cannot
+ *  be started later.
  *  @param task   from commtask_omp_prepare; copied.
  *  @param event  as for commtask_omp_start.
  *  @return as commtask_omp_start. */
 COMMTASK_API int commtask_omp_start_prepared(const commtask_omp_task* task, omp_event_handle_t event) COMMTASK_NOEXCEPT;
 
-/** Gives up a prepared task, so that later collectives do not wait for its place in program order,
- *  and commtask_omp_wait_all does not wait for its end.
+/** Drops a prepared task, so that later collectives and commtask_omp_wait_all do not wait for it.
  *  @param task  from commtask_omp_prepare, not started.
  *  @return COMMTASK_OK, or an ERR_ code. */
 COMMTASK_API int commtask_omp_drop(const commtask_omp_task* task) COMMTASK_NOEXCEPT;
 
-/** Returns a dependence object for a task that has a place in program order; only the comm clause
- *  calls it.
+/** Returns a dependence object for a task that has a ticket; only the comm clause calls it.
  *  @param copies  a list of copies, for commtask_omp_drop_depobjs_; null at first.
  *  @param object  of the program; not changed.
  *  @return the object, or a copy of it in which mutexinoutset is inout. */
@@ -203,26 +199,25 @@ COMMTASK_API omp_depend_t* commtask_omp_depobj_in_turn_(void** copies, const omp
 COMMTASK_API void commtask_omp_drop_depobjs_(void* copies) COMMTASK_NOEXCEPT;
 
 /** Waits until every communication task that any thread created through this library has ended.
- *  While it waits, the thread runs tasks of its team. Beside a shared worker the thread also makes
- *  progress. OpenMP's own waiting constructs do the same for the communication tasks that they wait
- *  for; docs/openmp.md lists the constructs that leave progress to the worker.
- *  Tasks that depend on communication may still be running when the call returns; the next waiting
- *  construct waits for them. In a team of one thread the call runs only tasks that communication
- *  tasks release. Tasks that wait for an event of the program, which another thread fulfils, run in
- *  the next construct, so no communication task may depend on them.
+ *  While it waits, the thread runs tasks of its team and, if the worker is shared, makes progress.
+ *  OpenMP's waiting constructs do the same for the communication tasks that they wait for;
+ *  docs/openmp.md lists the constructs that do not make progress. Tasks that depend on
+ *  communication may still be running when the call returns; the next waiting construct waits for
+ *  them. In a team of one thread the call runs only tasks that communication tasks release. Tasks
+ *  that wait for an event of the program, which another thread fulfils, run in the next construct,
+ *  so no communication task may depend on them.
  *  @return COMMTASK_OK; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback.
  *  @blocking Until the communication tasks have ended, including tasks whose dependences are not
- *            met yet. None of them may need something that the calling thread does only after this
- *            call. Call it in the task that created the graph: inside another tied task, OpenMP
- *            lets the thread start only descendants of that task.
+ *            met yet. None of them may depend on later work of the calling thread. Call it in the
+ *            task that created the graph: inside another tied task, OpenMP lets the thread start
+ *            only descendants of that task.
  *  @threads Any; other threads may create tasks meanwhile, and the call waits for them too. */
 COMMTASK_API int commtask_omp_wait_all(void) COMMTASK_NOEXCEPT;
 
 /** Waits as commtask_omp_wait_all, until at most `most_open` communication tasks have not ended.
- *  A thread that creates a long graph calls it now and then. libomp bounds the number of ready
- *  tasks, but not the number of tasks whose dependences are not met: without these calls the whole
- *  graph is in memory, at 1 to 3 KB per task, before most of it has run.
- *  @param most_open  how many tasks may be left; 0: as commtask_omp_wait_all.
+ *  A thread that creates a long graph should call it repeatedly: libomp limits the number of ready
+ *  tasks, but not of tasks whose dependences are not met, which need 1 to 3 KB each.
+ *  @param most_open  maximum number of incomplete tasks on return; 0: as commtask_omp_wait_all.
  *  @return as commtask_omp_wait_all.
  *  @blocking As commtask_omp_wait_all. The calling thread may create afterwards what the newest
  *            `most_open` tasks need, but nothing that other tasks need.
@@ -231,7 +226,7 @@ COMMTASK_API int commtask_omp_wait_some(size_t most_open) COMMTASK_NOEXCEPT;
 
 /** Makes progress for a moment if the worker is shared, and runs tasks that become ready by that
  *  progress.
- *  It is a scheduling point like taskyield, for compute tasks on oversubscribed cores. With a
+ *  The call is a scheduling point like taskyield, for compute tasks on oversubscribed cores. With a
  *  reserved worker it does almost nothing.
  *  @return COMMTASK_OK; ERR_NOT_INITIALIZED; ERR_WORKER_THREAD: called in a callback.
  *  @blocking No, but the tasks that it runs take their time.
@@ -239,10 +234,9 @@ COMMTASK_API int commtask_omp_wait_some(size_t most_open) COMMTASK_NOEXCEPT;
 COMMTASK_API int commtask_omp_progress(void) COMMTASK_NOEXCEPT;
 
 /** Sets the function that is called for communication tasks that failed.
- *  @param handler   null: none. Without a handler, a task that fails or is refused and has no
- *                   status follows the error handler of its communicator, as an MPI call does.
- *                   MPI_ERRORS_ARE_FATAL, MPI's default, ends the job with a message on stderr;
- *                   with MPI_ERRORS_RETURN the program goes on, and commtask_finalize returns
+ *  @param handler   null: none. Without handler and status, the error handler of the communicator
+ *                   applies, as for an MPI call: MPI_ERRORS_ARE_FATAL, MPI's default, ends the job;
+ *                   with MPI_ERRORS_RETURN the program continues, and commtask_finalize returns
  *                   COMMTASK_FAILED.
  *  @param argument  passed to the handler.
  *  @threads Any, at any time; tasks that end meanwhile may still reach the previous handler. */

@@ -23,16 +23,16 @@ struct commtask_omp_options;
  *  detach clause. There the thread waits after the task's body, and runs other tasks meanwhile.
  *  Outside of explicit tasks the thread waits in this call.
  *  @param operation  the operation; copied.
- *  @param options    order, status, ticket; null: defaults. Without a ticket the operation takes
- *                    its place in program order in this call.
+ *  @param options    order, status, ticket; null: defaults. Without a ticket, the position in
+ *                    program order is that of this call.
  *  @return COMMTASK_OK; ERR_RUNTIME: operations cannot be bound to tasks (commtask_omp_bind_check),
  *          or not to this task, since libcommtask-omp-bind did not see its creation;
- *          ERR_WORKER_THREAD: called in a callback, outside of a task; or why the operation was
- *          refused. The status and the error handler have the reason too; the task goes on without
- *          the operation.
- *  @buffers As for commtask_post, until the task's dependents run; the status too, so the status
- *           cannot be a local variable of the task. If MPI can start the operation now, the
- *           operation has been started when the call returns.
+ *          ERR_WORKER_THREAD: called in a callback, outside of a task; or the code of a wrong
+ *          argument. The status and the error handler get the error too; the task continues
+ *          without the operation.
+ *  @buffers As for commtask_post, until the task's dependents run; so the status cannot be a
+ *           local variable of the task. If MPI can start the operation now, the operation has been
+ *           started when the call returns.
  *  @blocking As commtask_omp_start; outside of explicit tasks until the operation has ended. */
 COMMTASK_API int commtask_omp_bind_operation(const commtask_op* operation,
                                              const struct commtask_omp_options* options) COMMTASK_NOEXCEPT;
@@ -72,23 +72,6 @@ static inline int commtask_omp_bind_request(MPI_Request* request) COMMTASK_NOEXC
  *  @return COMMTASK_OK; ERR_RUNTIME: commtask_omp_last_error() says why not, and how to fix that.
  *  @threads Any, at any time, also before commtask_init. */
 COMMTASK_API int commtask_omp_bind_check(void) COMMTASK_NOEXCEPT;
-
-/** Registers libcommtask-omp-bind, which calls this function when it is loaded. Not for programs.
- *  @param runtime  the functions of the OpenMP runtime.
- *  @param inside   an address in libcommtask-omp-bind.
- *  @return the functions to which libcommtask-omp-bind forwards its calls. */
-COMMTASK_API const struct commtask_omp_entries* commtask_omp_bind_(const struct commtask_omp_entries* runtime,
-                                                                   const void* inside) COMMTASK_NOEXCEPT;
-
-/** Lets a thread that waits in a task start any other task from now on, also one that is no
- *  descendant of its tied tasks. libcommtask-tampi needs that for tasks that block. Not for
- *  programs. */
-COMMTASK_API void commtask_omp_untie_(void) COMMTASK_NOEXCEPT;
-
-/** Tests whether the calling thread has entered a critical section or taken a lock of OpenMP since
- *  commtask_omp_untie_. Not for programs.
- *  @return 1 or 0. */
-COMMTASK_API int commtask_omp_binds_mutex_(void) COMMTASK_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -179,8 +179,8 @@ inline int commtask_omp_spawn_list_(commtask_op operation, std::initializer_list
  *      COMM_PLAN(halo, in(edges), out(ghosts));
  *
  *  The plan starts when the task's dependences are met, and the task ends when every member of the
- *  plan has ended. The clauses are those of COMM_TASK without ordered and unordered: members were
- *  recorded with their order, and take their places in program order when the plan starts. */
+ *  plan has ended. The clauses are those of COMM_TASK without ordered and unordered, since the
+ *  members were recorded with their order. */
 #define COMM_PLAN(...) COMMTASK_OMP_PICK_PLAN_(__VA_ARGS__)(__VA_ARGS__)
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <TAMPI.h>
 #include <commtask/omp.h>
+#include <commtask/omp_entries.h>
 
 #include <sched.h>
 

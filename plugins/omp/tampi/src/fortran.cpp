@@ -8,7 +8,7 @@
 #include "state.hpp"
 
 #include <TAMPI.h>
-#include <commtask/unfinished.h>
+#include <commtask/commtask.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -61,7 +61,7 @@ void init_thread(const char* name, MPI_Fint required, MPI_Fint* provided, MPI_Fi
     }
     commtask::tampi::begin(known, provided);
     if (required >= MPI_TASK_MULTIPLE) {
-        commtask_say(
+        commtask_print(
             "MPI_TASK_MULTIPLE was requested from Fortran, where blocking MPI functions block their thread: "
             "MPI_THREAD_MULTIPLE is provided instead; use TAMPI_Iwait, or the TAMPI_I... subroutines, in tasks");
     }

@@ -6,7 +6,7 @@
 
 #include <TAMPI.h>
 #include <commtask/omp.h>
-#include <commtask/unfinished.h>
+#include <commtask/omp_entries.h>
 
 namespace commtask::tampi {
 std::atomic<bool> is_wanted{false};
@@ -27,7 +27,7 @@ void begin(int required, int* provided) noexcept {
         }
         is_started = true;
         if (commtask_omp_bind_check() != COMMTASK_OK) {
-            commtask_say(commtask_omp_last_error());
+            commtask_print(commtask_omp_last_error());
         }
     }
     if (required >= MPI_TASK_MULTIPLE && commtask_omp_bind_check() == COMMTASK_OK) {

@@ -18,11 +18,11 @@
 #if __cplusplus >= 202002L
 #include <commtask/commtask.hpp>
 #include <commtask/tbb_arena.hpp>
-#include <commtask/tbb_drive.hpp>
 #include <commtask/tbb_listen.hpp>
 #include <commtask/tbb_node.hpp>
 #include <commtask/tbb_order.hpp>
 #include <commtask/tbb_plan.hpp>
+#include <commtask/tbb_progress.hpp>
 #include <commtask/tbb_trace.hpp>
 #include <commtask/tbb_wait.hpp>
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shared by all communication nodes of one graph: the path from the worker back into the graph, and
-// the list of pending operations and listeners, which a canceled graph gives up. For each operation
+// the list of pending operations and listeners, which a canceled graph abandons. For each operation
 // the worker makes one try_put to a gateway with a single successor; the node's successors and the
 // copies of their messages run in a task of the graph. If the worker shares the core of the only
 // compute thread, a task of the graph, the progress task, polls for completed operations instead: a
@@ -62,7 +62,7 @@ public:
     arrival& operator=(const arrival&) = delete;
     /// In a task of the graph: makes the tasks that follow.
     virtual void enter() = 0;
-    /// In place of enter(), if the graph was canceled.
+    /// Called instead of enter(), if the graph was canceled.
     virtual void forget() noexcept {}
 
 protected:
@@ -99,7 +99,7 @@ protected:
     virtual ~pending_operation() = default;
     [[nodiscard]] const outcome& result() const noexcept { return result_; }
     /// Why the operation failed or was canceled; "" without memory.
-    [[nodiscard]] const std::string& sentence() const noexcept { return sentence_; }
+    [[nodiscard]] const std::string& error_message() const noexcept { return error_message_; }
 
 private:
     friend class graph_side;
@@ -107,8 +107,8 @@ private:
 
     graph_side& side_;
     outcome result_;                 ///< Written by the worker before it gives the operation to the gateway.
-    std::string sentence_;           ///< Written as result_.
-    bool is_looked_for_ = false;     ///< The progress task takes it, instead of a task that the worker
+    std::string error_message_;      ///< Written as result_.
+    bool is_polled_ = false;         ///< The progress task takes it, instead of a task that the worker
                                      ///< makes.
     std::atomic<int> references_{2}; ///< The starter's and the worker's; later those of the task that
                                      ///< sends the message on.
@@ -169,13 +169,13 @@ public:
     explicit graph_side(::tbb::flow::graph& graph)
         : graph_(graph), entrance_(graph, ::tbb::flow::unlimited, [](char, entrance::gateway_type&) noexcept {}),
           finisher_(graph, ::tbb::flow::unlimited, [](const delivery& arrived) { arrived.finish(); }),
-          driver_(graph, ::tbb::flow::unlimited, [this](const std::shared_ptr<first_task>& of_keeper) {
+          progress_task_(graph, ::tbb::flow::unlimited, [this](const std::shared_ptr<first_task>& of_keeper) {
               note_context();
-              if (of_keeper == nullptr) return drive_on();
+              if (of_keeper == nullptr) return progress_turn();
               of_keeper->has_run = true;
           }) {
         ::tbb::flow::make_edge(entrance_, finisher_);
-        check(commtask_tbb_watch_add(&look, this, &watch_));
+        check(commtask_tbb_watch_add(&check_canceled, this, &watch_));
     }
     graph_side(const graph_side&) = delete;
     graph_side& operator=(const graph_side&) = delete;
@@ -190,16 +190,16 @@ public:
         commtask_tbb_watch_begin(watch_);
         // relaxed: a task that the waiting thread runs sees the flag; the order for other threads
         // is below.
-        if (is_driven_.load(std::memory_order_relaxed)) {
-            // seq_cst: either wait_driving() counts this operation, or this load sees that
-            // wait_driving() has cleared the flag.
-            n_looked_for_.fetch_add(1, std::memory_order_seq_cst);
-            started.is_looked_for_ = is_driven_.load(std::memory_order_seq_cst);
-            if (!started.is_looked_for_) n_looked_for_.fetch_sub(1, std::memory_order_relaxed);
+        if (has_progress_thread_.load(std::memory_order_relaxed)) {
+            // seq_cst: either wait_with_progress() counts this operation, or this load sees that
+            // wait_with_progress() has cleared the flag.
+            n_polled_.fetch_add(1, std::memory_order_seq_cst);
+            started.is_polled_ = has_progress_thread_.load(std::memory_order_seq_cst);
+            if (!started.is_polled_) n_polled_.fetch_sub(1, std::memory_order_relaxed);
         }
-        if (!started.is_looked_for_) return graph_.reserve_wait();
+        if (!started.is_polled_) return graph_.reserve_wait();
         try {
-            call_driver();
+            call_progress_task();
         } catch (...) { // no memory
             take_back(started);
             throw;
@@ -208,15 +208,13 @@ public:
     /// Reverts begin() if posting was refused, since the worker will not call deliver().
     void take_back(const pending_operation& refused) noexcept {
         commtask_tbb_watch_end(watch_);
-        if (refused.is_looked_for_) {
-            n_looked_for_.fetch_sub(1, std::memory_order_relaxed);
+        if (refused.is_polled_) {
+            n_polled_.fetch_sub(1, std::memory_order_relaxed);
         } else {
             graph_.release_wait();
         }
     }
-    [[nodiscard]] static bool is_looked_for(const pending_operation& started) noexcept {
-        return started.is_looked_for_;
-    }
+    [[nodiscard]] static bool is_polled(const pending_operation& started) noexcept { return started.is_polled_; }
     /// Any thread. From here on the graph waits until release_wait() is called.
     static void hold(const std::shared_ptr<graph_side>& side, keeper& by) {
         const auto finding_out = std::make_shared<first_task>(side);
@@ -227,7 +225,7 @@ public:
             by.next_ = std::exchange(side->keepers_, &by);
             side->was_first_dropped_ = false;
         }
-        side->driver_.try_put(finding_out);
+        side->progress_task_.try_put(finding_out);
     }
     /// The keeper is not told to give up during or after this call.
     void forget(keeper& gone) noexcept {
@@ -253,11 +251,11 @@ public:
         ended.result_ = result;
         if (!result.is_completed()) {
             try {
-                ended.sentence_ = commtask_last_error();
+                ended.error_message_ = commtask_last_error();
             } catch (const std::bad_alloc&) { // the outcome says that it failed
             }
         }
-        if (ended.is_looked_for_) return leave(ended);
+        if (ended.is_polled_) return leave(ended);
         ended.trace_id_ = commtask_trace_ended();
         ::tbb::flow::graph& graph = graph_;
         entrance_.gateway().try_put(delivery{ended});
@@ -268,25 +266,25 @@ public:
     /// this returns.
     void leave(arrival& come) noexcept {
         come.trace_id_ = commtask_trace_ended();
-        arrival* before = come_.load(std::memory_order_relaxed);
+        arrival* before = arrivals_.load(std::memory_order_relaxed);
         do come.next_arrival_ = before;
-        // release: partner of the acquire in take_in().
-        while (!come_.compare_exchange_weak(before, &come, std::memory_order_release, std::memory_order_relaxed));
+        // release: partner of the acquire in take_arrivals().
+        while (!arrivals_.compare_exchange_weak(before, &come, std::memory_order_release, std::memory_order_relaxed));
     }
 
     /// As graph.wait_for_all(), but the thread makes progress when it has nothing to compute. One
     /// thread at a time, in an arena of one thread. The thread is inside graph.wait_for_all(),
     /// which clears a cancellation as it returns, until no operation is pending: the progress
     /// task keeps it there.
-    void wait_driving() {
-        is_driven_.store(true, std::memory_order_relaxed);
+    void wait_with_progress() {
+        has_progress_thread_.store(true, std::memory_order_relaxed);
         try {
             graph_.wait_for_all();
-            is_driven_.store(false, std::memory_order_seq_cst); // before the count is read; partner of the
-                                                                // order in begin()
+            has_progress_thread_.store(false, std::memory_order_seq_cst); // before the count is read; partner of the
+                                                                          // order in begin()
             // An operation that another thread of oneTBB has just begun has a progress task as
             // well.
-            while (!graph_.is_cancelled() && n_looked_for_.load(std::memory_order_seq_cst) > 0) graph_.wait_for_all();
+            while (!graph_.is_cancelled() && n_polled_.load(std::memory_order_seq_cst) > 0) graph_.wait_for_all();
         } catch (...) {
             give_up();
             throw;
@@ -295,9 +293,9 @@ public:
     }
     /// In a task of the graph: makes progress once, if that is useful. @return whether something
     /// moved
-    bool drive_in_task() {
-        const bool has_moved = drive();
-        static_cast<void>(take_in(false));
+    bool progress_in_task() {
+        const bool has_moved = make_progress();
+        static_cast<void>(take_arrivals(false));
         return has_moved;
     }
 
@@ -340,53 +338,53 @@ private:
 
     /// Fewer: each message waits more often for the progress task's next turn. More: tasks that
     /// other threads put into the graph wait longer.
-    static constexpr int looks_per_turn = 8;
+    static constexpr int polls_per_turn = 8;
 
     /// The progress task's turn. There is one progress task as long as an operation waits for it.
-    void drive_on() {
-        for (int look = 0; look < looks_per_turn && !take_in(false) && !drive_in_task(); ++look) {
+    void progress_turn() {
+        for (int poll = 0; poll < polls_per_turn && !take_arrivals(false) && !progress_in_task(); ++poll) {
             std::this_thread::yield();
         }
-        if (n_looked_for_.load(std::memory_order_seq_cst) > 0) return queue_driver();
+        if (n_polled_.load(std::memory_order_seq_cst) > 0) return queue_progress_task();
         // seq_cst: either this load sees an operation that another thread begins, or that thread
         // sees that there is no progress task.
-        has_driver_.store(false, std::memory_order_seq_cst);
-        if (n_looked_for_.load(std::memory_order_seq_cst) > 0) call_driver();
+        has_progress_task_.store(false, std::memory_order_seq_cst);
+        if (n_polled_.load(std::memory_order_seq_cst) > 0) call_progress_task();
     }
     /// In a task of the graph.
     void note_context() noexcept {
         // The pointer never changes, since the context is the graph's. release: partner of the
-        // acquire in look().
+        // acquire in check_canceled().
         context_.store(::tbb::task::current_context(), std::memory_order_release);
     }
-    void call_driver() {
-        if (!has_driver_.exchange(true, std::memory_order_seq_cst)) queue_driver();
+    void call_progress_task() {
+        if (!has_progress_task_.exchange(true, std::memory_order_seq_cst)) queue_progress_task();
     }
     /// Queues the progress task's next turn behind all existing tasks, of any thread: oneTBB takes
     /// tasks that were put into a graph from another arena last. It also does not wake a thread for
     /// such a task, as it does for an enqueued task.
-    void queue_driver() {
-        elsewhere_.execute([this] { driver_.try_put(nullptr); });
+    void queue_progress_task() {
+        elsewhere_.execute([this] { progress_task_.try_put(nullptr); });
     }
     /// The graph was canceled, so oneTBB has dropped the progress task as well: the pending
     /// operations end, and are not reported.
     void give_up() noexcept {
-        is_driven_.store(false, std::memory_order_seq_cst);
+        has_progress_thread_.store(false, std::memory_order_seq_cst);
         cancel_pending();
-        while (n_looked_for_.load(std::memory_order_seq_cst) > 0) {
-            if (!take_in(true) && !drive()) std::this_thread::yield();
+        while (n_polled_.load(std::memory_order_seq_cst) > 0) {
+            if (!take_arrivals(true) && !make_progress()) std::this_thread::yield();
         }
-        has_driver_.store(false, std::memory_order_seq_cst);
+        has_progress_task_.store(false, std::memory_order_seq_cst);
     }
 
     /// @return whether something moved
-    static bool drive() noexcept {
+    static bool make_progress() noexcept {
         int moved = 0;
         return commtask_progress(&moved) == COMMTASK_OK && moved != 0;
     }
     /// Takes the arrived objects in their order. @return whether there were any
-    bool take_in(bool is_lost) {
-        arrival* newest = come_.exchange(nullptr, std::memory_order_acquire); // partner of the release in leave()
+    bool take_arrivals(bool is_lost) {
+        arrival* newest = arrivals_.exchange(nullptr, std::memory_order_acquire); // partner of the release in leave()
         if (newest == nullptr) return false;
         std::exception_ptr thrown;
         arrival* oldest = nullptr;
@@ -419,7 +417,7 @@ private:
         if (code != COMMTASK_OK) throw error{code, "the system gave no memory or no thread for a graph's watch"};
     }
 
-    static void look(void* self) noexcept {
+    static void check_canceled(void* self) noexcept {
         auto& side = *static_cast<graph_side*>(self);
         // Both steps under one lock: the graph may be reset as soon as the operations listed now
         // have ended, and an operation that the reset graph starts is not listed before this
@@ -443,16 +441,16 @@ private:
     entrance entrance_;
     ::tbb::flow::function_node<delivery> finisher_;
     /// With a message it only finds the context.
-    ::tbb::flow::function_node<std::shared_ptr<first_task>> driver_;
+    ::tbb::flow::function_node<std::shared_ptr<first_task>> progress_task_;
     ::tbb::task_arena elsewhere_{1}; ///< Made at its first use.
     commtask_tbb_watch_t watch_ = nullptr;
     std::atomic<::tbb::task_group_context*> context_{nullptr};
-    std::atomic<bool> is_driven_{false};       ///< A thread waits in wait_driving().
-    std::atomic<bool> has_driver_{false};      ///< The progress task is in the graph, or runs.
-    std::atomic<std::size_t> n_looked_for_{0}; ///< Operations that the progress task takes.
-    std::atomic<arrival*> come_{nullptr};      ///< The newest first.
-    std::mutex lock_;                          ///< Guards the lists and the members that pending_operation
-                                               ///< names.
+    std::atomic<bool> has_progress_thread_{false}; ///< A thread waits in wait_with_progress().
+    std::atomic<bool> has_progress_task_{false};   ///< The progress task is in the graph, or runs.
+    std::atomic<std::size_t> n_polled_{0};         ///< Operations that the progress task takes.
+    std::atomic<arrival*> arrivals_{nullptr};      ///< The newest first.
+    std::mutex lock_;                              ///< Guards the lists and the members that pending_operation
+                                                   ///< names.
     keeper* keepers_ = nullptr;
     bool was_first_dropped_ = false;     ///< Of the newest keeper: the graph was canceled before any of its tasks ran.
     pending_operation* first_ = nullptr; ///< In the order of posting.
@@ -460,12 +458,12 @@ private:
 };
 
 inline void pending_operation::enter() {
-    side_.n_looked_for_.fetch_sub(1, std::memory_order_relaxed); // the task made here is the graph's
+    side_.n_polled_.fetch_sub(1, std::memory_order_relaxed); // the task made here is the graph's
     side_.finisher_.try_put(delivery{*this});
 }
 
 inline void pending_operation::forget() noexcept {
-    side_.n_looked_for_.fetch_sub(1, std::memory_order_relaxed);
+    side_.n_polled_.fetch_sub(1, std::memory_order_relaxed);
     drop();
 }
 

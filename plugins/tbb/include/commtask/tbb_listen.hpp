@@ -38,10 +38,10 @@ public:
     /// @param tag  of the messages, or MPI_ANY_TAG.
     /// @param max_bytes  the length of the longest message; a longer message has is_good() ==
     ///                   false.
-    /// @param n_slots  the largest number of messages in the graph at the same time; further
-    ///                 messages wait in MPI, as for commtask_listen. A message that no successor
-    ///                 takes is dropped, as at every node: make the edges before start().
-    /// @throws error  by start(), if an argument is wrong.
+    /// @param n_slots  maximum number of messages in the graph; further messages wait in MPI, as
+    ///                 for commtask_listen. A message that no successor takes is dropped, as at
+    ///                 every node: make the edges before start().
+    /// @throws error by start(), if an argument is wrong.
     listen_node(::tbb::flow::graph& graph, MPI_Comm comm, int tag, std::size_t max_bytes, std::size_t n_slots)
         : side_(frontend::graph_side::of(graph)),
           sender_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}),
@@ -49,9 +49,8 @@ public:
           n_slots_(n_slots) {}
     listen_node(const listen_node&) = delete;
     listen_node& operator=(const listen_node&) = delete;
-    /// Calls stop(). If stop() is refused, in a callback or after commtask_finalize, the graph
-    /// waits for no more messages, and messages that still arrive before commtask_finalize are
-    /// dropped.
+    /// Calls stop(). If stop() throws, in a callback or after commtask_finalize, the graph no
+    /// longer waits for messages, and messages that still arrive are dropped.
     ~listen_node() {
         try {
             stop();
@@ -63,7 +62,7 @@ public:
             std::this_thread::yield();
     }
 
-    /// Starts to receive; bodies may get the first message before this call returns.
+    /// Starts receiving. Bodies may get the first message before this call returns.
     /// @throws error  if an argument is wrong, or there is no memory.
     void start() {
         phase now = phase::idle;
@@ -72,7 +71,7 @@ public:
             way_->open();
             frontend::graph_side::hold(side_, *way_);
             listener_ = listener{comm_, tag_, max_bytes_, n_slots_, [way = way_, name = trace_name_](message& come) {
-                                     const frontend::handing_on scope{name, commtask_trace_ended()};
+                                     const frontend::forwarding scope{name, commtask_trace_ended()};
                                      way->put(come);
                                  }};
         } catch (...) {
@@ -83,9 +82,9 @@ public:
         if (!phase_.compare_exchange_strong(now, phase::listening)) end(); // a body has called stop() meanwhile
     }
 
-    /// Stops receiving. Any thread may call it, also bodies of the graph; it waits for the worker.
-    /// While start() runs, start() ends the receive.
-    /// @throws error  in a callback, or without memory.
+    /// Stops receiving and waits for the worker. Any thread may call it, also bodies of the graph.
+    /// During start(), start() ends the listener instead.
+    /// @throws error  in a callback, or if memory is exhausted.
     void stop() {
         phase now = phase_;
         while (now == phase::starting) {

@@ -6,39 +6,35 @@
 // continues with the next message; no thread waits. Rules for all nodes:
 //
 // Message: is copied into the node, where the operation's buffers may be, e.g. in a std::vector
-//   inside the message. The copy stays in place until the operation has ended and then goes to port
-//   0. As everywhere in oneTBB each edge copies messages, so send large data as a span or a
-//   shared_ptr. If the message has a member `void received(const commtask::status&)`, that member
-//   is called first, with the sender, tag and length of a receive.
-// Function: Body(Message&) describes the operation on that copy: [](halo& h) { return
-//   commtask::recv(h.data, ...); }. It runs in a task of the graph. A fixed operation, with the
-//   same buffers for every message, may replace the function; the operation owns the buffers from a
-//   message's arrival until port 0 sends the message. A fixed operation can use persistent
-//   requests.
-// Ports: port 0 sends messages whose operation completed. Port 1 sends failure<Message> for
-//   operations that failed or were canceled; if no successor of port 1 takes the failure,
-//   operation_failed leaves graph.wait_for_all(). As at every multifunction node, a message that
-//   all successors of port 0 reject (a full limiter, a rejecting function) is dropped: put a
-//   queue_node between.
-// Order: with concurrency flow::serial, operations are posted in the order in which messages came
-//   to the node, and matched in that order. With flow::unlimited the order is undefined: use tags,
-//   or in_order(). The concurrency limits how many functions run at once, not how many operations
-//   are pending; use a limiter_node to limit pending operations.
-// Blocking: no node blocks, except while the library's queue is full, as post() does.
+// inside the message. The copy stays in place until the operation has ended and then goes to port
+// 0. As everywhere in oneTBB each edge copies messages, so send large data as a span or a
+// shared_ptr. If the message has a member `void received(const commtask::status&)`, that member is
+// called first, with the sender, tag and length of a receive. Function: Body(Message&) describes
+// the operation on that copy: [](halo& h) { return commtask::recv(h.data, ...); }. It runs in a
+// task of the graph. A fixed operation, with the same buffers for every message, may replace the
+// function; the operation owns the buffers from a message's arrival until port 0 sends the message.
+// A fixed operation can use persistent requests. Ports: port 0 sends messages whose operation
+// completed. Port 1 sends failure<Message> for operations that failed or were canceled; if no
+// successor of port 1 takes the failure, operation_failed leaves graph.wait_for_all(). As at every
+// multifunction node, a message that all successors of port 0 reject (a full limiter, a rejecting
+// function) is dropped: put a queue_node between. Order: with concurrency flow::serial, operations
+// are posted in the order in which messages came to the node, and matched in that order. With
+// flow::unlimited the order is undefined: use tags, or in_order(). The concurrency limits how many
+// functions run at once, not how many operations are pending; use a limiter_node to limit pending
+// operations. Blocking: no node blocks, except while the library's queue is full, as post() does.
 // Waiting: graph.wait_for_all() returns when all operations of its nodes have ended and their
-//   messages are processed. So does wait_for_all(graph) of tbb_drive.hpp, whose thread makes
-//   progress beside a shared worker.
-// Cancellation: graph.cancel(), an exception in any body, or a canceled outer task group cancel the
-//   pending operations within about 50 ms. Operations that have not started never start, receives
-//   without a matching message are canceled, all other operations complete. No message is sent
-//   afterwards. As for every graph, call reset() before the graph's next use.
-// Failures: a refused operation (a wrong argument) throws commtask::error out of wait_for_all(), as
-//   an exception of the function does. An error that MPI reports later is an outcome (port 1).
-// End: call wait_for_all() before a node is destroyed, as for all oneTBB nodes. The destructor of a
-//   node with pending operations cancels the graph and waits for it, as ~graph() would, since the
-//   buffers are in the node. Successors declared after the node are destroyed by then. If an
-//   exception may leave the block, declare after the last node a guard that calls graph.cancel()
-//   and graph.wait_for_all().
+// messages are processed. wait_for_all(graph) of tbb_progress.hpp does the same, and makes progress
+// if the worker is shared. Cancellation: graph.cancel(), an exception in any body, or a canceled
+// outer task group cancel the pending operations within about 50 ms. Operations that have not
+// started never start, receives without a matching message are canceled, all other operations
+// complete. No message is sent afterwards. As for every graph, call reset() before the graph's next
+// use. Failures: a wrong argument of an operation throws commtask::error out of wait_for_all(), as
+// an exception of the function does. An error that MPI reports later is an outcome (port 1). End:
+// call wait_for_all() before a node is destroyed, as for all oneTBB nodes. The destructor of a node
+// with pending operations cancels the graph and waits for it, as ~graph() would, since the buffers
+// are in the node. Successors declared after the node are destroyed by then. If an exception may
+// leave the block, declare after the last node a guard that calls graph.cancel() and
+// graph.wait_for_all().
 #pragma once
 
 #include <commtask/outcome.hpp>
@@ -69,15 +65,15 @@ struct failure {
     outcome result;  ///< Failed or canceled.
 };
 
-/// Leaves graph.wait_for_all() if an operation did not complete and no successor of port 1 took the
-/// failure.
+/// Thrown by graph.wait_for_all() if an operation did not complete and no successor of port 1 took
+/// the failure.
 class operation_failed : public std::runtime_error {
 public:
     /// @param node  the kind of the node.
     /// @param result  how the operation ended.
-    /// @param sentence  an error message that names the operation.
-    operation_failed(const char* node, const outcome& result, const std::string& sentence)
-        : std::runtime_error(std::string{node} + ": " + sentence), result_(result) {}
+    /// @param message  an error message that names the operation.
+    operation_failed(const char* node, const outcome& result, const std::string& message)
+        : std::runtime_error(std::string{node} + ": " + message), result_(result) {}
     /// Makes an error message without the operation's name.
     /// @param node  the kind of the node.
     /// @param result  how the operation ended.
@@ -127,7 +123,7 @@ inline const operation& check_kind(const node_kind& wanted, const operation& wha
     throw error{COMMTASK_ERR_ARGUMENT, std::string{wanted.name} + ": the operation is of another kind"};
 }
 template <commtask_kind Kind, typename Function>
-door<Kind, Function>&& check_kind(const node_kind& /*wanted*/, door<Kind, Function>&& what) {
+custom<Kind, Function>&& check_kind(const node_kind& /*wanted*/, custom<Kind, Function>&& what) {
     return std::move(what);
 }
 
@@ -175,15 +171,13 @@ protected:
                   start(message, body, numbers);
               },
               priority),
-          kind_(kind), side_(graph_side::of(graph)), column_(numbers.order.join(kind.is_collective)) {}
+          kind_(kind), side_(graph_side::of(graph)), node_index_(numbers.order.join(kind.is_collective)) {}
 
     [[nodiscard]] graph_side& side() const noexcept { return *side_; }
     [[nodiscard]] std::uint32_t trace_name() const noexcept { return trace_name_; }
     /// Whether the progress task takes the last posted operation. For nodes with one operation at a
     /// time, from its callbacks.
-    [[nodiscard]] bool last_is_looked_for() const noexcept {
-        return last_is_looked_for_.load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] bool last_is_polled() const noexcept { return last_is_polled_.load(std::memory_order_relaxed); }
 
 private:
     /// A message with its pending operation.
@@ -197,11 +191,11 @@ private:
         ~started() override { node_.n_pending_.fetch_sub(1, std::memory_order_release); }
 
         void finish() override {
-            const handing_on scope{node_.trace_name_, trace_id()};
+            const forwarding scope{node_.trace_name_, trace_id()};
             const outcome& ended = result();
             if (!ended.is_completed()) {
                 if (std::get<1>(node_.output_ports()).try_put({message, ended})) return;
-                throw operation_failed{node_.kind_.name, ended, sentence()};
+                throw operation_failed{node_.kind_.name, ended, error_message()};
             }
             if constexpr (requires(Message& mine, const status& what) { mine.received(what); }) {
                 message.received(ended.status());
@@ -223,7 +217,7 @@ private:
             if constexpr (std::same_as<Numbers, unnumbered>) {
                 post_it(*mine, body);
             } else {
-                ticket place = numbers.order.take(numbers.number_of(given), column_); // given up if the rest throws
+                ticket place = numbers.order.take(numbers.number_of(given), node_index_); // released if the rest throws
                 post_it(*mine, body, at(place));
             }
         } catch (...) {
@@ -238,7 +232,7 @@ private:
         auto&& what = body(mine.message);
         const auto on_end = [at = &mine](const outcome& ended) noexcept { at->side().deliver(*at, ended); };
         side_->begin(mine);
-        last_is_looked_for_.store(graph_side::is_looked_for(mine), std::memory_order_relaxed); // the post publishes it
+        last_is_polled_.store(graph_side::is_polled(mine), std::memory_order_relaxed); // the post publishes it
         task handle;
         try {
             handle = post(check_kind(kind_, std::forward<decltype(what)>(what)), then(on_end), callback_relays,
@@ -253,9 +247,9 @@ private:
     const node_kind kind_;
     const std::uint32_t trace_name_ = commtask_trace_text(kind_.name);
     std::shared_ptr<graph_side> side_;
-    std::size_t column_ = 0;
+    std::size_t node_index_ = 0;
     std::atomic<std::size_t> n_pending_{0};
-    std::atomic<bool> last_is_looked_for_{false};
+    std::atomic<bool> last_is_polled_{false};
 };
 
 /// Returns the same operation for every message.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan in a flow graph: a message starts a run, and leaves the node when the run has ended. Every
-// member is announced as it ends, so that a successor of one member need not wait for the whole
-// run. A plan has one run at a time: a message that arrives during a run is refused, as
-// commtask_plan_start refuses it; put a limiter_node in front.
+// A plan in a flow graph: a message starts a run, and leaves the node when the run has ended. The
+// node also sends the number of each member that ends, so that a successor of one member need not
+// wait for the whole run. A plan has one run at a time: a message that arrives during a run is an
+// error, as in commtask_plan_start; put a limiter_node in front.
 #pragma once
 
 #include <commtask/plan.hpp>
@@ -42,7 +42,7 @@ public:
                                             frontend::fixed_operation{what.run()}, priority),
           plan_(what.native()),
           members_(graph, ::tbb::flow::unlimited, [](char, typename sender::gateway_type&) noexcept {}) {
-        for (std::size_t number = 0; number < what.size(); ++number) news_.emplace_back(*this, number);
+        for (std::size_t number = 0; number < what.size(); ++number) arrivals_.emplace_back(*this, number);
         commtask::frontend::check(commtask_plan_on_member(plan_, &tell, this));
     }
     ~plan_node() { static_cast<void>(commtask_plan_on_member(plan_, nullptr, nullptr)); }
@@ -60,18 +60,18 @@ private:
     /// On the worker. The run is pending, so the graph waits.
     static void tell(std::size_t member, const commtask_status* /*status*/, void* self) {
         auto& mine = *static_cast<plan_node*>(self);
-        if (mine.last_is_looked_for() && mine.news_[member].begin()) {
-            mine.side().leave(mine.news_[member]);
+        if (mine.last_is_polled() && mine.arrivals_[member].begin()) {
+            mine.side().leave(mine.arrivals_[member]);
         } else {
-            const frontend::handing_on scope{mine.trace_name(), commtask_trace_ended()};
+            const frontend::forwarding scope{mine.trace_name(), commtask_trace_ended()};
             mine.members_.gateway().try_put(member);
         }
     }
 
     /// The end of a member, for the progress task of the graph.
-    class member_news final : public frontend::arrival {
+    class member_arrival final : public frontend::arrival {
     public:
-        member_news(plan_node& of, std::size_t number) noexcept : of_(of), number_(number) {}
+        member_arrival(plan_node& of, std::size_t number) noexcept : of_(of), number_(number) {}
         /// On the worker. @return false: the end of this member in the run before has not been
         /// taken yet
         [[nodiscard]] bool begin() noexcept {
@@ -79,7 +79,7 @@ private:
             return !is_under_way_.exchange(true, std::memory_order_acquire);
         }
         void enter() override {
-            const frontend::handing_on scope{of_.trace_name(), trace_id()};
+            const frontend::forwarding scope{of_.trace_name(), trace_id()};
             forget();
             std::get<0>(of_.members_.output_ports()).try_put(number_);
         }
@@ -96,7 +96,7 @@ private:
 
     const commtask_plan_t plan_;
     sender members_;
-    std::deque<member_news> news_; ///< By member.
+    std::deque<member_arrival> arrivals_; ///< By member.
 };
 
 } // namespace commtask::tbb

@@ -18,17 +18,17 @@ typedef struct commtask_tbb_watch_s* commtask_tbb_watch_t;
 
 /** Checks whether a graph was canceled. Runs on the watch's thread, one call at a time; must not
  *  block. */
-typedef void (*commtask_tbb_look_function)(void* argument);
+typedef void (*commtask_tbb_check_function)(void* argument);
 
 /** Registers a function that is called periodically.
  *  oneTBB does not notify other code when a graph is canceled. So one thread of this library checks
  *  every 1 to 50 ms the graphs that have operations pending; without pending operations the thread
  *  blocks.
- *  @param look      the function.
- *  @param argument  passed to `look`.
+ *  @param check      the function.
+ *  @param argument  passed to `check`.
  *  @param watch     written on success; release it with commtask_tbb_watch_remove.
  *  @return COMMTASK_OK, ERR_ARGUMENT, ERR_NO_MEMORY. */
-COMMTASK_API int commtask_tbb_watch_add(commtask_tbb_look_function look, void* argument,
+COMMTASK_API int commtask_tbb_watch_add(commtask_tbb_check_function check, void* argument,
                                         commtask_tbb_watch_t* watch) COMMTASK_NOEXCEPT;
 
 /** Releases a watch; its function is not running when this call returns, and is not called
@@ -51,8 +51,8 @@ COMMTASK_API void commtask_tbb_watch_end(commtask_tbb_watch_t watch) COMMTASK_NO
  *  @return the number, at least 1. A worker without a core of its own takes no CPU away. */
 COMMTASK_API int commtask_tbb_cpus_count(void) COMMTASK_NOEXCEPT;
 
-/** Removes the worker's CPU from the calling thread's mask. Any thread, also after
- *  commtask_finalize.
+/** Removes the worker's CPU from the calling thread's mask.
+ *  @threads Any, also after commtask_finalize.
  *  @param cpu  the system's number of the CPU; below 0: none
  *  @return COMMTASK_OK, also if the mask does not have the CPU; ERR_ARGUMENT if the CPU is the only
  *          one in the mask, or the system refused: then the mask is unchanged. */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // oneTBB's compute tasks in a trace of COMMTASK_TRACE. oneTBB does not report its tasks to other
-// code, so the body itself must be traced: traced(name, body) is a body that does what `body` does
-// and appears in the trace. Without a trace the cost is one call of a function that returns at
-// once. The nodes of this front end record themselves.
+// code, so a program traces bodies: traced(name, body) calls `body` and records the call. Without a
+// trace the cost is one function call. The nodes of this front end record their tasks themselves.
 #pragma once
 
 #include <commtask/trace.h>
@@ -44,9 +43,9 @@ private:
 };
 
 /// A node forwards the result of a task, on any thread.
-class handing_on : public traced_run {
+class forwarding : public traced_run {
 public:
-    handing_on(std::uint32_t node, std::uint64_t task) noexcept : traced_run(COMMTASK_TRACE_NODE, node, task) {}
+    forwarding(std::uint32_t node, std::uint64_t task) noexcept : traced_run(COMMTASK_TRACE_NODE, node, task) {}
 };
 
 } // namespace frontend

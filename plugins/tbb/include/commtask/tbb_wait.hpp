@@ -70,7 +70,7 @@ public:
         // inside this function.
         ::tbb::task::suspend([this](::tbb::task::suspend_point point) {
             point_ = point;
-            const int code = commtask_submit(commtask_op_noop(MPI_COMM_SELF), &raw_, nullptr);
+            const int code = commtask_post(commtask_op_noop(MPI_COMM_SELF), &raw_, nullptr);
             if (code == COMMTASK_OK) return; // *this may be destroyed
             code_ = code;
             ::tbb::task::resume(point);

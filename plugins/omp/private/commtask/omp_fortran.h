@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions that the Fortran module commtask_omp calls, with MPI handles as Fortran integers. A
- * commtask_op is a C value whose fields may grow, so these functions make it from the module's
- * description of an operation. C and C++ programs do not need this header. */
+ * Functions that the Fortran module commtask_omp calls, with MPI handles as Fortran integers; not
+ * installed. Fortran cannot make a commtask_op, so these functions make one from the module's
+ * description of an operation. */
 #ifndef COMMTASK_OMP_FORTRAN_H
 #define COMMTASK_OMP_FORTRAN_H
 
@@ -64,7 +64,7 @@ typedef struct commtask_omp_fortran_clauses {
     commtask_status* status;  /**< As in commtask_omp_options; may be null. */
     int has_ierror;           /**< Not 0: the program passed ierror, and so handles the code of a
                                    refusal. */
-    int hold;                 /**< Not 0: the operation is bound to the calling task; no task is created, so
+    int bind;                 /**< Not 0: the operation is bound to the calling task; no task is created, so
                                    it has no dependences. */
 } commtask_omp_fortran_clauses;
 
@@ -124,7 +124,7 @@ COMMTASK_API int commtask_omp_fortran_file_close(MPI_Fint* file, MPI_Fint comm) 
  *  @param n_requests  the number of requests.
  *  @param requests    as for commtask_omp_bind_requests.
  *  @return as commtask_omp_bind_requests. */
-COMMTASK_API int commtask_omp_fortran_hold_requests(size_t n_requests, MPI_Fint* requests) COMMTASK_NOEXCEPT;
+COMMTASK_API int commtask_omp_fortran_bind_requests(size_t n_requests, MPI_Fint* requests) COMMTASK_NOEXCEPT;
 
 /** Stores the error message of a code, for commtask_omp_last_error.
  *  @param code  a code that a function of commtask.h has just returned on this thread; for

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for a graph if the worker shares the core of the waiting thread. With
-// graph.wait_for_all(), oneTBB's waiting thread spins while the worker needs the core, and each
-// message that the worker puts into the graph wakes another thread of oneTBB, which needs the core
-// too. With wait_for_all(graph), the waiting thread itself makes progress in a task of the graph
-// when it has nothing to compute, and takes the completed operations. Only one thread may wait.
+// Waiting for a graph if the worker shares the core of the waiting thread. In graph.wait_for_all(),
+// the waiting thread of oneTBB spins while the worker needs the core, and each message that the
+// worker puts into the graph wakes another thread of oneTBB. In wait_for_all(graph), the waiting
+// thread makes progress itself, in a task of the graph, when it has nothing to compute. Only one
+// thread may wait.
 #pragma once
 
 #include <commtask/commtask.h>
@@ -26,14 +26,16 @@ inline void wait_for_all(::tbb::flow::graph& graph) {
     if (commtask_is_worker_shared() == 0 || ::tbb::this_task_arena::max_concurrency() > 1) {
         graph.wait_for_all();
     } else {
-        frontend::graph_side::of(graph)->wait_driving();
+        frontend::graph_side::of(graph)->wait_with_progress();
     }
 }
 
-/// Makes progress if the worker has no core of its own, and lets successors of completed operations
-/// run next; otherwise it does nothing. Call it in a function of a node, after a long computation.
-/// @param graph  the node's.
-/// @blocking No: it makes progress for a moment.
-inline void progress(::tbb::flow::graph& graph) { static_cast<void>(frontend::graph_side::of(graph)->drive_in_task()); }
+/// Makes progress if the worker is shared, and lets successors of completed operations run next;
+/// otherwise it does nothing. Call it in a function of a node, after a long computation.
+/// @param graph  the graph of the node.
+/// @blocking No.
+inline void progress(::tbb::flow::graph& graph) {
+    static_cast<void>(frontend::graph_side::of(graph)->progress_in_task());
+}
 
 } // namespace commtask::tbb

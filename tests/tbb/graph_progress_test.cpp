@@ -137,11 +137,11 @@ public:
         flow::function_node<int, flow::continue_msg> start(graph, flow::serial, [&](int) { begin_first(*side); });
         start.try_put(0);
         std::thread worker{[&] { end_both(*side); }};
-        side->wait_driving();
+        side->wait_with_progress();
         const bool was_over = is_second_over_;
         has_returned_ = true;
         worker.join();
-        side->wait_driving(); // it is as if nothing had gone wrong
+        side->wait_with_progress(); // it is as if nothing had gone wrong
         return was_over && is_second_over_;
     }
 
