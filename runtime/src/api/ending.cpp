@@ -87,7 +87,7 @@ context::drained context::drain() noexcept {
         }
         const bool is_abandoned = abandon_tasks({any_task, no_handler, settings_.verbose});
         lanes_.release_all_locks();
-        if (is_given_up) {
+        if (is_abandoned) {
             how = drained::by_force;
             break;
         }

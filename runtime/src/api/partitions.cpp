@@ -164,7 +164,7 @@ int commtask_plan_pready_range(commtask_plan_t plan, size_t member, int first, i
         return refuse(COMMTASK_ERR_ARGUMENT, "member %zu is a precv: only the sender marks partitions as ready",
                       member);
     }
-    if (plan->unended_of(whole) == nullptr || !plan->is_armed()) {
+    if (plan->unended_of(whole) == nullptr || !plan->is_instantiated()) {
         return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the plan's next run, which must be started first");
     }
     int n_before = 0;

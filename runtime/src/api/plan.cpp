@@ -106,11 +106,11 @@ int commtask_plan_pready(commtask_plan_t plan, size_t member) noexcept {
     plan_member& held = plan->posted(member);
     task* const waiting = plan->unended_of(held);
     if (waiting == nullptr) {
-        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for  the plan's next run, which must be started first");
+        return refuse(COMMTASK_ERR_NO_MEMORY, "no memory for the plan's next run, which must be started first");
     }
     const graph::ready_result result = graph::make_ready(*waiting);
     if (result.waits_for_none) held.queue->served_by->released(*waiting);
-    if (result.was_held) return COMMTASK_OK;
+    if (result.was_deferred) return COMMTASK_OK;
     return held.is_deferred
                ? refuse(COMMTASK_ERR_ARGUMENT, "member %zu was marked as ready before in this run, or was canceled",
                         member)

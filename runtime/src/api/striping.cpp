@@ -118,22 +118,22 @@ int find_way(const commtask_op& op, const commtask_ticket* ticket, comm_queue*& 
     }
     comm_queue* chosen = nullptr;
     switch (striping.choose(op, chosen)) {
-    case comm_striping::answer::any_source:
+    case comm_striping::choice::any_source:
         return refuse(COMMTASK_ERR_ARGUMENT,
                       "source is MPI_ANY_SOURCE, and the info of %s has mpi_assert_no_any_source: it is striped over "
                       "lanes, and %s would not know the lane of its message",
                       queue->name.c_str(), name_of(op.kind));
-    case comm_striping::answer::any_tag:
+    case comm_striping::choice::any_tag:
         return refuse(COMMTASK_ERR_ARGUMENT,
                       "tag is MPI_ANY_TAG, and the info of %s has mpi_assert_no_any_tag: it is striped over lanes, and "
                       "%s would not know the lane of its message",
                       queue->name.c_str(), name_of(op.kind));
-    case comm_striping::answer::several_keys:
+    case comm_striping::choice::several_keys:
         return refuse(COMMTASK_ERR_ARGUMENT,
                       "the messages of %s may belong to several lanes, since %s is striped by rank and tag: post each "
                       "message separately, or all with one rank and one tag",
                       name_of(op.kind), queue->name.c_str());
-    case comm_striping::answer::goes: break;
+    case comm_striping::choice::ok: break;
     }
     if (chosen != nullptr) queue = chosen;
     return COMMTASK_OK;

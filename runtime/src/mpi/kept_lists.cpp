@@ -27,7 +27,7 @@ struct argument_list {
 };
 
 /// A note about a long list.
-struct list_snapshot {
+struct list_copy {
     const char* name;
     const void* programs;
     const std::byte* copy;
@@ -104,7 +104,7 @@ bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept {
         bytes += aligned(static_cast<std::size_t>(each.count) * each.entry_bytes);
     });
     const std::size_t snapshots_at = aligned(n_types * sizeof(void*));
-    bytes += aligned(n_snapshots * sizeof(list_snapshot));
+    bytes += aligned(n_snapshots * sizeof(list_copy));
     if (bytes == 0) return true;
     if (bytes > made.room_bytes) {
         if (bytes > UINT32_MAX) return false;
@@ -112,7 +112,7 @@ bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept {
         made.room_bytes = made.room != nullptr ? static_cast<std::uint32_t>(bytes) : 0;
         if (made.room == nullptr) return false;
     }
-    std::byte* place = made.room.get() + snapshots_at + aligned(n_snapshots * sizeof(list_snapshot));
+    std::byte* place = made.room.get() + snapshots_at + aligned(n_snapshots * sizeof(list_copy));
     std::byte* note = made.room.get() + snapshots_at;
     visit_lists(made.op, *made.queue, [&](const argument_list& each) {
         const bool is_long = each.count > longest_copied_list;
@@ -120,8 +120,8 @@ bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept {
         const auto count = static_cast<std::size_t>(each.count);
         std::memcpy(place, each.first, count * each.entry_bytes);
         if (is_long) {
-            ::new (note) list_snapshot{each.name, each.first, place, each.entry_bytes, count, each.has_numbers};
-            note += sizeof(list_snapshot);
+            ::new (note) list_copy{each.name, each.first, place, each.entry_bytes, count, each.has_numbers};
+            note += sizeof(list_copy);
         }
         std::memcpy(each.field, &place, sizeof place); // a pointer to any element type
         place += aligned(count * each.entry_bytes);
@@ -133,9 +133,9 @@ bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept {
 }
 
 bool has_changed_lists(const task& ended) noexcept {
-    const auto* const lists = reinterpret_cast<const list_snapshot*>(ended.room.get() + ended.snapshots_at);
+    const auto* const lists = reinterpret_cast<const list_copy*>(ended.room.get() + ended.snapshots_at);
     for (std::uint32_t i = 0; i < ended.n_snapshots; ++i) {
-        const list_snapshot& each = lists[i];
+        const list_copy& each = lists[i];
         const auto* const now = static_cast<const std::byte*>(each.programs);
         for (std::size_t entry = 0; entry < each.count; ++entry) {
             const std::size_t at = entry * each.entry_bytes;
