@@ -223,7 +223,7 @@ def text_of_wrappers(wrappers):
         lines.append(f"{w.returns} (*{w.real})({w.declared});")
         lines.append(f"static {w.returns} (*tool_{w.name})({w.declared});")
         lines.append(f"{w.returns} {w.to_mpi}({w.declared}) {{ return {w.call(w.real)}; }}")
-        lines.append(f"COMMTASK_API {w.returns} P{w.name}({w.declared}) {{")
+        lines.append(f"COMMTASK_API __attribute__((noinline)) {w.returns} P{w.name}({w.declared}) {{")
         by_hand = w.class_ in ("request", "own") or w.base() in BY_HAND
         if w.is_collective():
             number = collectives.index(w.name)
@@ -240,10 +240,11 @@ def text_of_wrappers(wrappers):
         lines.append(f"COMMTASK_API {w.returns} {w.name}({w.declared}) {{")
         lines.append(f"    if (tool_{w.name} != nullptr) return {w.call('tool_' + w.name)};")
         lines.append(f"    return {w.call('P' + w.name)};\n}}")
-    lines += ["}", "", "namespace commtask::interposer {", "void resolve_all() noexcept {"]
-    lines += [f'    resolve("P{w.name}", {w.real}, tool_{w.name});' for w in wrappers]
+    lines += ["}", "", "namespace commtask::interposer {", "static const resolved_function all_functions[] = {"]
+    lines += [f'    {{"P{w.name}", reinterpret_cast<void**>(&{w.real}), reinterpret_cast<void**>(&tool_{w.name})}},' for w in wrappers]
     names = ", ".join(f'"{name}"' for name in collectives)
-    lines += ["}", f"const char* const collective_names[] = {{{names}}};"]
+    lines += ["};", "void resolve_all() noexcept {", "    for (const resolved_function& one : all_functions) resolve(one);", "}",
+              f"const char* const collective_names[] = {{{names}}};"]
     all_names = ", ".join(f'"{w.name}"' for w in wrappers)
     lines.append(f"const char* const wrapper_names[n_wrappers] = {{{all_names}}};")
     all_addresses = ", ".join(f"reinterpret_cast<void*>(&P{w.name})" for w in wrappers)

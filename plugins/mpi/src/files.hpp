@@ -55,8 +55,7 @@ int close_file(const MPI_File* file, Close&& close) {
 }
 
 /// The wrappers of MPI_File_iread and similar functions.
-template <typename Native>
-int post_on_file(const commtask_op& op, MPI_Request* request, Native&& native) {
+inline int post_on_file(const commtask_op& op, MPI_Request* request, native_call native) {
     if (files::is_good(op)) return post(op, request, native);
     return inside<progress_section>([&] { return native(request); });
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "api/context.hpp"
+#include "base/function_ref.hpp"
 #include "base/tuning.hpp"
 #include "core/operation_traits.hpp"
 #include "doorbell/node_ringer.hpp"
@@ -87,9 +88,12 @@ inline void ring_waiting_ranks(const commtask_op& op) noexcept {
     detail::visit_waiting_ranks(op, *queue->node, [&](std::size_t place) { runtime->bells()->ring(place); });
 }
 
-/// A nonblocking call. `native(MPI_Request*)` calls MPI's own function.
-template <typename Native>
-int post(commtask_op op, MPI_Request* request, Native&& native) {
+/// Calls MPI's own nonblocking function with the arguments of the call and the given request.
+using native_call = detail::function_ref<int(MPI_Request*)>;
+
+/// A nonblocking call. `native` calls MPI's own function.
+inline int post(const commtask_op& described, MPI_Request* request, native_call native) {
+    commtask_op op = described;
     op.reserved = detail::flag_is_call;
     slot* holder = nullptr;
     if (request != nullptr && known::are_arguments_good(op) && has_message(op) && !is_to_nobody(op) &&
@@ -126,8 +130,7 @@ int post(commtask_op op, MPI_Request* request, Native&& native) {
 
 /// Makes a blocking call as a nonblocking one on the calling thread, without a task.
 /// @param comm  its handler gets an error
-template <typename Twin>
-int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
+inline int run_twin(MPI_Comm comm, MPI_Status* status, native_call twin) {
     MPI_Request request = MPI_REQUEST_NULL;
     int code = inside<progress_section>([&] { return twin(&request); });
     if (code != MPI_SUCCESS) return code;
@@ -139,8 +142,7 @@ int run_twin(MPI_Comm comm, MPI_Status* status, Twin&& twin) {
 /// rank's worker was abandoned. If another rank makes the call outside of any callback and with a
 /// worker, the call is a nonblocking collective there. MPI does not match a nonblocking collective
 /// with a blocking one, so the call must be nonblocking here too.
-template <typename Real, typename Twin>
-int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
+inline int run_from_below(MPI_Comm comm, detail::function_ref<int()> real, native_call twin) {
     if (current.state.load() == workers::none || detail::in_progress_call()) return real();
     return run_twin(comm, MPI_STATUS_IGNORE, twin);
 }
@@ -158,11 +160,11 @@ int run_from_below(MPI_Comm comm, Real&& real, Twin&& twin) {
     return queue == nullptr || !queue->order.has_open();
 }
 
-/// A blocking call. `twin(MPI_Request*)` calls MPI's nonblocking function. Most calls complete at
+/// A blocking call. `twin` calls MPI's nonblocking function. Most calls complete at
 /// once and become no task. The others become tasks, so that waiting threads do not block each
 /// other's calls.
-template <typename Twin>
-int run(commtask_op op, MPI_Status* status, Twin&& twin) {
+inline int run(const commtask_op& described, MPI_Status* status, native_call twin) {
+    commtask_op op = described;
     op.reserved = detail::flag_is_call;
     const detail::reduction_under_way in_its_modes{detail::operation_of(op.kind).takes_reduction};
     int code = MPI_SUCCESS;

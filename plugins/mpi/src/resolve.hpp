@@ -12,20 +12,25 @@
 
 namespace commtask::interposer {
 
+/// The pointers of one wrapper. They are pointers to functions; dlsym() gives such addresses as void*.
+struct resolved_function {
+    const char* profiling_name; ///< "PMPI_X"
+    void** real;
+    void** tool; ///< Stays null unless a tool's function comes next.
+};
+
 /// Sets all function pointers; written by generate.py.
 void resolve_all() noexcept;
 
-/// @param profiling_name  "PMPI_X"
-template <typename Function>
-void resolve(const char* profiling_name, Function& real, Function& tool) noexcept {
-    void* const found = lookups::find(RTLD_NEXT, profiling_name);
-    real = reinterpret_cast<Function>(found);
-    void* const next = lookups::find(RTLD_NEXT, profiling_name + 1);
-    Dl_info of_real{};
+inline void resolve(const resolved_function& one) noexcept {
+    void* const found = lookups::find(RTLD_NEXT, one.profiling_name);
+    void* const next = lookups::find(RTLD_NEXT, one.profiling_name + 1);
+    *one.real = found;
+    Dl_info of_found{};
     Dl_info of_next{};
     if (found == nullptr || next == nullptr || next == found) return;
-    if (dladdr(found, &of_real) == 0 || dladdr(next, &of_next) == 0) return;
-    if (of_real.dli_fbase != of_next.dli_fbase) tool = reinterpret_cast<Function>(next);
+    if (dladdr(found, &of_found) == 0 || dladdr(next, &of_next) == 0) return;
+    if (of_found.dli_fbase != of_next.dli_fbase) *one.tool = next;
 }
 
 } // namespace commtask::interposer

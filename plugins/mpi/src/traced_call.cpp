@@ -36,14 +36,24 @@ void write(std::uint64_t time_ns, record_type type, std::uint32_t name) noexcept
 
 } // namespace
 
-void traced_call::begin(unsigned number) noexcept {
+traced_call::traced_call(unsigned number) noexcept : named_(number) {
+    if (detail::tracer::current() == nullptr) return;
     name_ = name_of(number);
     write(detail::now_ns(), record_type::region_begin, name_);
 }
 
-void traced_call::end() const noexcept { write(detail::now_ns(), record_type::region_end, name_); }
+traced_call::~traced_call() {
+    if (name_ != 0) write(detail::now_ns(), record_type::region_end, name_);
+}
 
-void traced_test::end() const noexcept {
+traced_test::traced_test(unsigned number) noexcept : named_(number) {
+    if (detail::tracer::current() == nullptr) return;
+    number_ = number;
+    begin_ns_ = detail::now_ns();
+}
+
+traced_test::~traced_test() {
+    if (begin_ns_ == 0) return;
     const std::uint64_t now = detail::now_ns();
     if (now - begin_ns_ < detail::trace::shortest_ns) return;
     const std::uint32_t name = name_of(number_);

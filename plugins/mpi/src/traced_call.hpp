@@ -38,21 +38,12 @@ private:
 /// object's construction to its destruction.
 class traced_call {
 public:
-    explicit traced_call(unsigned number) noexcept : named_(number) {
-        if (detail::tracer::current() != nullptr) [[unlikely]]
-            begin(number);
-    }
+    explicit traced_call(unsigned number) noexcept;
     traced_call(const traced_call&) = delete;
     traced_call& operator=(const traced_call&) = delete;
-    ~traced_call() {
-        if (name_ != 0) [[unlikely]]
-            end();
-    }
+    ~traced_call();
 
 private:
-    void begin(unsigned number) noexcept;
-    void end() const noexcept;
-
     named_call named_;
     std::uint32_t name_ = 0; ///< The name's number in traces; 0: the call is not recorded.
 };
@@ -61,21 +52,12 @@ private:
 /// recorded.
 class traced_test {
 public:
-    explicit traced_test(unsigned number) noexcept : named_(number) {
-        if (detail::tracer::current() == nullptr) return;
-        number_ = number;
-        begin_ns_ = detail::now_ns();
-    }
+    explicit traced_test(unsigned number) noexcept;
     traced_test(const traced_test&) = delete;
     traced_test& operator=(const traced_test&) = delete;
-    ~traced_test() {
-        if (begin_ns_ != 0) [[unlikely]]
-            end();
-    }
+    ~traced_test();
 
 private:
-    void end() const noexcept;
-
     named_call named_;
     unsigned number_ = 0;
     std::uint64_t begin_ns_ = 0;

@@ -56,8 +56,7 @@ int free_window(const MPI_Win* window, Free&& free) {
 
 /// The wrappers of MPI_Rput and similar functions.
 /// @param is_expressible  whether the operation describes the call completely
-template <typename Native>
-int post_on_window(commtask_op op, bool is_expressible, MPI_Request* request, Native&& native) {
+inline int post_on_window(commtask_op op, bool is_expressible, MPI_Request* request, native_call native) {
     op.comm = MPI_COMM_WORLD; // a placeholder: its order and its ranks do not matter
     if (is_expressible && windows::is_good(op)) return post(op, request, native);
     return inside<progress_section>([&] { return native(request); });
