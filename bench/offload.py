@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Question: what does commtask-run change for a program that knows nothing of it? Runs of the same plain MPI program, alternated:
 # natively, interposed, and with MPICH's progress thread (async). What starts cost, what hides behind computing as long as the exchange
-# and behind computing that leaves the core for much longer, blocking round trips, and a whole FUNNELED miniapp.
+# and behind computing that leaves the core for much longer, blocking round trips, programs that make
+# progress themselves, and a whole FUNNELED miniapp.
 """commtask-run against native MPI and MPICH's progress thread."""
 
 import json
@@ -86,7 +87,7 @@ def free(build, n_rounds, n_samples):
 
     return (rows_beside_native(asked("post", sides_of(build, INTERPOSED))) + rows_beside_native(asked("overlap", sides_of(build, INTERPOSED)))
             + rows_beside_native(miniapp.alternated((NATIVE, INTERPOSED), n_rounds, exposed))
-            + rows_beside_native(asked("pingpong", (NATIVE, INTERPOSED))))
+            + rows_beside_native(asked("pingpong", (NATIVE, INTERPOSED))) + rows_beside_native(asked("harmless", (NATIVE, INTERPOSED))))
 
 
 def own_cores(build, n_rounds, n_samples):

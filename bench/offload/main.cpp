@@ -17,7 +17,7 @@ using namespace commtask::bench::offload;
 
 const std::map<std::string, std::function<void(const place&, int, answers&)>>& questions() {
     static const std::map<std::string, std::function<void(const place&, int, answers&)>> all{
-        {"post", ask_post}, {"overlap", ask_overlap}, {"pingpong", ask_ping_pong}};
+        {"post", ask_post}, {"overlap", ask_overlap}, {"pingpong", ask_ping_pong}, {"harmless", ask_harmless}};
     return all;
 }
 
@@ -28,9 +28,9 @@ int main(int argc, char** argv) {
     std::string json_file;
     int most_samples = 200;
     CLI::App app{"One benchmark of commtask-run: two ranks, or for post also one rank that sends to itself."};
-    app.add_option("--question", question, "post, overlap or pingpong")
+    app.add_option("--question", question, "post, overlap, pingpong or harmless")
         ->required()
-        ->check(CLI::IsMember({"post", "overlap", "pingpong"}));
+        ->check(CLI::IsMember({"post", "overlap", "pingpong", "harmless"}));
     app.add_option("--json", json_file, "the file for the samples")->required();
     app.add_option("--samples", most_samples, "samples per small message; large messages get fewer")
         ->check(CLI::Range(1, 1'000'000));

@@ -33,6 +33,9 @@ void ask_post(const place& here, int most_samples, answers& out);
 /// is 1 - (post + wait) / exchange, in percent, never below zero.
 void ask_overlap(const place& here, int most_samples, answers& out);
 
+/// The time of steps of programs that make progress themselves, and the processor time of other threads beside them.
+void ask_harmless(const place& here, int most_samples, answers& out);
+
 /// Round trips of blocking messages by one thread.
 void ask_ping_pong(const place& here, int most_samples, answers& out);
 
