@@ -85,6 +85,13 @@ function(commtask_add_test_program name sources libraries)
     add_executable(${name} ${sources})
     target_compile_options(${name} PRIVATE ${commtask_built_quickly})
     target_link_libraries(${name} PRIVATE commtask_build_flags ${libraries})
+    if("commtask_core" IN_LIST libraries)
+        commtask_reuse_precompiled(${name} commtask_unit_precompiled)
+    elseif("commtask_omp" IN_LIST libraries OR "commtask_openmp" IN_LIST libraries)
+        commtask_reuse_precompiled(${name} commtask_omp_test_precompiled)
+    else()
+        commtask_reuse_precompiled(${name} commtask_test_precompiled)
+    endif()
 endfunction()
 
 # commtask_add_unit_test(NAME unit.x SOURCES … LIBRARIES … [LABELS …] [ENVIRONMENT K=V …]

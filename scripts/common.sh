@@ -163,7 +163,8 @@ build_preset() {
     local launcher=()
     if command -v ccache >/dev/null; then
         # Files that two presets compile alike are compiled once, although the build folders differ.
-        export CCACHE_BASEDIR=$commtask_root CCACHE_NOHASHDIR=1
+        # The last is what ccache's manual asks for with precompiled headers.
+        export CCACHE_BASEDIR=$commtask_root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
         launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     fi
     (cd "$commtask_root" && unset NINJA_STATUS &&
