@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp started by hand, with what goes wrong at its edges: numbers too large to compute with, files that cannot be or
 # must not be written, an output that nobody takes. One rank and a tiny problem; each start takes a second at most.
-"""usage: command_test.py Dslash|Fft|Multigrid|Poisson PROGRAM"""
+"""usage: command_test.py Cnn|Dslash|Fft|Multigrid|Poisson PROGRAM"""
 import json
 import os
 import pathlib
@@ -11,7 +11,8 @@ import tempfile
 import unittest
 
 CASE, PROGRAM = sys.argv[1:3]
-SMALL = {"Dslash": ["--lattice", "8.4.4.8", "--iterations", "2", "--repeat", "1"],
+SMALL = {"Cnn": ["--channels", "8.16.32", "--batch", "32", "--repeat", "1"],
+         "Dslash": ["--lattice", "8.4.4.8", "--iterations", "2", "--repeat", "1"],
          "Fft": ["--n", "2^14", "--repeat", "1", "--rigor", "estimate"],
          "Multigrid": ["--cells", "16.16.16", "--box", "8", "--cycles", "6", "--repeat", "1"],
          "Poisson": ["--points", "20.20", "--sweeps", "2", "--repeat", "1"]}[CASE]
@@ -72,6 +73,19 @@ class Any(Command):
         done = self.run_app(*SMALL, "--json", "/dev/full")
         self.assertEqual(done.returncode, 1)
         self.assertIn("writing --json /dev/full failed: No space left on device", done.stderr)
+
+
+class Cnn(Any):
+    def test_numbers_too_large_to_compute_with_are_refused(self):
+        for option in ("--batch", "--hidden", "--chunks", "--steps", "--repeat"):
+            self.assertIn(f"{option} 2147483647 is not between", self.refusal(option, "2147483647"))
+        self.assertIn("--channels", self.refusal("--channels", "16.32.4096"))
+
+    def test_more_memory_than_there_is_is_refused(self):
+        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if physical > 1e12:
+            self.skipTest("this machine holds the largest batch that a run may have")
+        self.assertIn("are available there; use more nodes", self.refusal("--channels", "1024.1024.1024", "--batch", str(1 << 20)))
 
 
 class Dslash(Any):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp must see one wrong bit in any message of any of its timed runs, and say in which run. A preloaded library (flip.c) turns the
 # bit. Messages are numbered as they are sent; two counts, with one timed run and with three, tell which numbers are a run's.
-"""usage: flip_test.py Dslash|Fft|Multigrid|Poisson PROGRAM LIBRARY LAUNCHER_WORD..."""
+"""usage: flip_test.py Cnn|Dslash|Fft|Multigrid|Poisson PROGRAM LIBRARY LAUNCHER_WORD..."""
 import os
 import random
 import re
@@ -11,7 +11,8 @@ import unittest
 
 CASE, PROGRAM, LIBRARY, *LAUNCH = sys.argv[1:]
 #: Its words, and how many runs like a timed one come behind these: the one by plain messages.
-WORDS, N_BEHIND = {"Dslash": (["--lattice", "8.4.4.16", "--iterations", "3"], 0),
+WORDS, N_BEHIND = {"Cnn": (["--channels", "8.16.32", "--batch", "32"], 1),
+                   "Dslash": (["--lattice", "8.4.4.16", "--iterations", "3"], 0),
                    "Fft": (["--n", "2^14", "--rigor", "estimate"], 0),
                    "Multigrid": (["--cells", "16.16.32", "--box", "8", "--cycles", "6"], 1),
                    "Poisson": (["--points", "40.30", "--sweeps", "10"], 1)}[CASE]
