@@ -85,9 +85,9 @@ COMMTASK_API const commtask_kind_info* commtask_kind_describe(int kind) COMMTASK
  *  @return COMMTASK_OK; AGAIN with COMMTASK_TRY; the ERR_ code of a wrong argument;
  *          ERR_NOT_INITIALIZED.
  *  @buffers They belong to the task until it has ended, as in MPI's nonblocking calls. So do lists
- *           of ranks, counts, displacements and datatypes with more than 16 entries. Shorter lists,
- *           and arrays in `options`, may be reused when the call has returned. Then datatypes and
- *           the communicator may be freed. A user-defined MPI_Op may be freed then, too, if the
+ *           of counts, displacements and datatypes of collectives with more than 16 entries. Other
+ *           lists, and arrays in `options`, may be reused when the call has returned. Then datatypes
+ *           and the communicator may be freed. A user-defined MPI_Op may be freed then, too, if the
  *           post starts the reduction; otherwise it must live until the task has ended
  *           (docs/promises/5-memory.md).
  *  @blocking While the queue is full. The first task of a communicator waits until the worker has

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An operation refers to lists of the program: ranks, counts, displacements, datatypes. A program
-// that changes a list too early would send to wrong ranks silently, so the library copies short
-// lists into the task's memory. Longer lists stay the program's, as in MPI. With COMMTASK_CHECK=1
-// the library copies them too, and compares them when the operation has ended.
+// that changes a list too early would send to wrong ranks silently, so the library copies lists into
+// the task's memory: those of multicast and many_to_many at any length, since each entry starts a
+// message that costs far more, and those of collectives up to a length. Longer lists of collectives
+// stay the program's, as in MPI. With COMMTASK_CHECK=1 the library copies them too, and compares them
+// when the operation has ended.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -14,7 +16,7 @@
 
 namespace commtask::detail {
 
-/// Lists of at most this many entries are copied.
+/// Lists of collectives are copied if they have at most this many entries.
 inline constexpr int longest_copied_list = 16;
 
 /// How many entries the arrays of an operation have on this rank, without arrays that MPI does not
