@@ -29,6 +29,7 @@ import offload  # noqa: E402
 import poisson  # noqa: E402
 import program  # noqa: E402
 import rma  # noqa: E402
+import spikes  # noqa: E402
 import trace_cost  # noqa: E402
 
 PROGRAMS = {
@@ -50,20 +51,21 @@ COMPARISONS = {
     "offload": "commtask-run against native MPI: starting, overlap, round trips, a FUNNELED miniapp",
     "node": "doorbells between ranks that share cores, against timed waits, native MPI and a progress thread",
     "multigrid": "the multigrid miniapp's modes and lanes, many and few boxes, crowded and over links",
+    "spikes": "the exchange of spikes by allgather and by multicast, with few and many targets of a cell",
     "dslash": "the lattice-QCD miniapp's modes against its baseline, crowded and over links",
     "fft": "the FFT miniapp against six-step, FFTW-MPI and serial FFTW, and its schedules over a slow network",
 }
 ALL = "all of these, into bench/results of this machine: an hour and more"
 CHECK = "quick runs against the thresholds of bench/thresholds.json: has anything become worse?"
 #: The settings that a benchmark can be asked for one of, and the options that are for some benchmarks only.
-SETTINGS = {"dslash": ("crowded", *network.LINKS), "fft": ("crowded", "link"), "multigrid": ("crowded", "link")}
+SETTINGS = {"dslash": ("crowded", *network.LINKS), "fft": ("crowded", "link"), "multigrid": ("crowded", "link"), "spikes": ("crowded", "link")}
 OF_SOME = {"case": ("dslash", "multigrid"), "mpi": ("lanes",)}
 OTHER_MPIS = ("mpich5", "intel")  # scripts/get_mpi has them
 #: Beside bench_yardstick, which tells what the machine is: what a benchmark is built from; else bench_NAME.
 LINK = "commtask_emulated_link"
 TARGETS = {"lanes": ("bench_lanes", LINK), "trace": ("bench_trace", "lqcd_dslash"), "rma": ("bench_rma", "bench_rma_tasks", "commtask_mpi"),
            "poisson": ("poisson2d",), "offload": ("bench_offload", "bench_exposed", "lqcd_dslash", "commtask_mpi"), "multigrid": ("multigrid", LINK),
-           "dslash": ("lqcd_dslash", LINK), "fft": ("fft_soi", "bench_fft", LINK)}
+           "dslash": ("lqcd_dslash", LINK), "fft": ("fft_soi", "bench_fft", LINK), "spikes": ("spikes", LINK)}
 
 
 def parse(arguments):
@@ -96,6 +98,8 @@ def measure(given, build):
         return dslash.run(build, given.setting, given.quick, given.json, given.case)
     if given.name == "multigrid":
         return multigrid.run(build, given.setting, given.quick, given.json, given.case)
+    if given.name == "spikes":
+        return spikes.run(build, given.setting, given.quick, given.json)
     if given.name == "fft":
         return fft.run(build, given.setting, given.quick, given.json)
     of_one_setting = {"lanes": lanes, "trace": trace_cost, "rma": rma, "poisson": poisson, "offload": offload, "node": node}
