@@ -17,11 +17,11 @@ class Network:
     """`setting` is one of LINKS, or anything else for ranks as they come; `rate_mbs` is what each direction carries.
 
     Ranks get `cores_each` cores of their own (0: as they come); over links always. With `gap_us` a link injects one message of a
-    communicator in that time.
+    communicator in that time. With `delay_us` each transfer takes so long, beside its bytes.
     """
 
-    def __init__(self, build, setting, n_ranks, rate_mbs=0.0, cores_each=0, gap_us=0.0):
-        self.build, self.setting, self.n_ranks, self.rate_mbs, self.gap_us = build, setting, n_ranks, rate_mbs, gap_us
+    def __init__(self, build, setting, n_ranks, rate_mbs=0.0, cores_each=0, gap_us=0.0, delay_us=0.0):
+        self.build, self.setting, self.n_ranks, self.rate_mbs, self.gap_us, self.delay_us = build, setting, n_ranks, rate_mbs, gap_us, delay_us
         self.cores_each = cores_of(n_ranks) if setting in LINKS else cores_each
         if setting in LINKS and not build.is_mpich:
             raise miniapp.Skipped("the emulated link needs a build with MPICH")
@@ -31,6 +31,7 @@ class Network:
             links = ["env", f"LD_PRELOAD={self.build.program('libcommtask_emulated_link.so').resolve()}", f"EMULATED_LINK_RATE_MBS={self.rate_mbs:.4g}"]
             links += [f"EMULATED_LINK_EAGER_BYTES={EAGER_BYTES}"] if self.setting == "rendezvous" else []
             links += [f"EMULATED_LINK_GAP_US={self.gap_us:g}"] if self.gap_us else []
+            links += [f"EMULATED_LINK_DELAY_US={self.delay_us:g}"] if self.delay_us else []
             words = links + words
         return self.build.mpiexec(self.n_ranks, self.cores_each) + words
 

@@ -29,6 +29,7 @@ import offload  # noqa: E402
 import poisson  # noqa: E402
 import program  # noqa: E402
 import rma  # noqa: E402
+import spikes  # noqa: E402
 import trace_cost  # noqa: E402
 
 PROGRAMS = {
@@ -50,20 +51,21 @@ COMPARISONS = {
     "offload": "commtask-run compared with native MPI: starting a message, overlap, round trips, a FUNNELED miniapp",
     "node": "doorbells between ranks that share cores, compared with timed waits, native MPI and MPI's progress thread",
     "multigrid": "modes and lanes of the multigrid miniapp, with many and few boxes, crowded and over links",
+    "spikes": "the exchange of spikes by allgather and by multicast, with few and many targets of a cell",
     "dslash": "modes of the lattice-QCD miniapp compared with its baseline, crowded and over links",
     "fft": "the FFT miniapp compared with six-step, FFTW-MPI and serial FFTW, and its schedules over links",
 }
 ALL = "all benchmarks, with the results in bench/results (more than an hour)"
 CHECK = "quick runs, compared with the limits in bench/thresholds.json"
 #: The settings that a benchmark can be asked for one of, and the options that are for some benchmarks only.
-SETTINGS = {"dslash": ("crowded", *network.LINKS), "fft": ("crowded", "link"), "multigrid": ("crowded", "link")}
+SETTINGS = {"dslash": ("crowded", *network.LINKS), "fft": ("crowded", "link"), "multigrid": ("crowded", "link"), "spikes": ("crowded", "link")}
 OF_SOME = {"case": ("dslash", "multigrid"), "mpi": ("lanes",)}
 OTHER_MPIS = ("mpich5", "intel")  # scripts/get_mpi has them
 #: Beside bench_yardstick, which tells what the machine is: what a benchmark is built from; else bench_NAME.
 LINK = "commtask_emulated_link"
 TARGETS = {"lanes": ("bench_lanes", LINK), "trace": ("bench_trace", "lqcd_dslash"), "rma": ("bench_rma", "bench_rma_tasks", "commtask_mpi"),
            "poisson": ("poisson2d",), "offload": ("bench_offload", "bench_exposed", "lqcd_dslash", "commtask_mpi"), "multigrid": ("multigrid", LINK),
-           "dslash": ("lqcd_dslash", LINK), "fft": ("fft_soi", "bench_fft", LINK)}
+           "dslash": ("lqcd_dslash", LINK), "fft": ("fft_soi", "bench_fft", LINK), "spikes": ("spikes", LINK)}
 
 
 def parse(arguments):
@@ -96,6 +98,8 @@ def measure(given, build):
         return dslash.run(build, given.setting, given.quick, given.json, given.case)
     if given.name == "multigrid":
         return multigrid.run(build, given.setting, given.quick, given.json, given.case)
+    if given.name == "spikes":
+        return spikes.run(build, given.setting, given.quick, given.json)
     if given.name == "fft":
         return fft.run(build, given.setting, given.quick, given.json)
     of_one_setting = {"lanes": lanes, "trace": trace_cost, "rma": rma, "poisson": poisson, "offload": offload, "node": node}

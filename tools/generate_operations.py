@@ -258,8 +258,8 @@ HEADERS = {
         [LARGE]),
     "many": (
         "Operations of many messages: one buffer to many ranks, blocks to and from the ranks of lists, and partitioned sends and "
-        "receives. The messages of multicast and many_to_many match any send and receive. Lists and arrays of more than 16 entries "
-        "must live until the task has ended.", lambda row: row.is_of_many, [LARGE, INT]),
+        "receives. The messages of multicast and many_to_many match any send and receive. Lists of ranks, counts and displacements "
+        "may be reused when the post has returned.", lambda row: row.is_of_many, [LARGE, INT]),
     "collectives": (
         "Collective operations with a single count. They are ordered by default: every rank starts them in the order in which "
         "the rank posted them or took their tickets. The order must be the same on all ranks.",

@@ -26,11 +26,12 @@
 //   EMULATED_LINK_GAP_US     a context injects one message per so many; each communicator has a context of its own (0)
 //   EMULATED_LINK_EAGER_BYTES  the largest message that leaves when it is sent (none is too large)
 //
-// Delayed, in the order of the calls: MPI_Send, MPI_Isend, MPI_Alltoallv, MPI_Ialltoallv. All else passes at MPI's own
-// speed, and overtakes what is still on the link: a program must not rely on the order of a delayed call and one that is
-// not, on one communicator, nor free a datatype or communicator before its operations have ended, nor loop on
-// MPI_Request_get_status, which in MPICH 4.0 does not poll. Collectives of intercommunicators and in place, and calls
-// whose arguments are wrong, go straight to MPI. MPICH only: the program gets its extended generalized requests.
+// Delayed, in the order of the calls: MPI_Send, MPI_Isend, MPI_Alltoallv, MPI_Allgather, MPI_Allgatherv, MPI_Allreduce, and
+// the four collectives in nonblocking form. Of the last three a rank sends its contribution to each other rank. All else passes
+// at MPI's own speed, and overtakes what is still on the link: a program must not rely on the order of a delayed call and one
+// that is not, on one communicator, nor free a datatype or communicator before its operations have ended, nor loop on
+// MPI_Request_get_status, which in MPICH 4.0 does not poll. Collectives of intercommunicators, those in place but for reductions,
+// and calls whose arguments are wrong, go straight to MPI. MPICH only: the program gets its extended generalized requests.
 //
 // A larger message than EMULATED_LINK_EAGER_BYTES goes by rendezvous, as in most MPIs: its announcement takes its place on the
 // sender's link, with no bytes, and the receiver's adapter pulls it from when the receiver finds that: in a test or wait of a
@@ -163,6 +164,16 @@ adapter::traffic to_others(const int* counts, MPI_Datatype type, MPI_Comm comm) 
     }
     sum.n_messages = std::max(sum.n_messages, 1);
     return sum;
+}
+
+/// What leaves a rank that contributes the same to all ranks.
+adapter::traffic to_each_other(int count, MPI_Datatype type, MPI_Comm comm) {
+    int n_ranks = 0;
+    PMPI_Comm_size(comm, &n_ranks);
+    const std::size_t n_others = n_ranks > 1 ? static_cast<std::size_t>(n_ranks) - 1 : 0;
+    return {.size_bytes = n_others * size_of(count, type),
+            .context = context_of(comm),
+            .n_messages = std::max(n_ranks - 1, 1)};
 }
 
 /// Whether a receive can be of a message that goes by rendezvous: that depends on the buffer, so on the receiver alone.
@@ -311,6 +322,47 @@ int MPI_Ialltoallv(const void* from, const int* send_counts, const int* send_off
                                    receive_type, comm, inner);
         },
         request);
+}
+
+int MPI_Allgather(const void* from, int count, MPI_Datatype type, void* into, int receive_count,
+                  MPI_Datatype receive_type, MPI_Comm comm) {
+    if (passes_the_link(from, comm)) the_adapter->pass(to_each_other(count, type, comm));
+    return PMPI_Allgather(from, count, type, into, receive_count, receive_type, comm);
+}
+
+int MPI_Allgatherv(const void* from, int count, MPI_Datatype type, void* into, const int* receive_counts,
+                   const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm) {
+    if (passes_the_link(from, comm)) the_adapter->pass(to_each_other(count, type, comm));
+    return PMPI_Allgatherv(from, count, type, into, receive_counts, receive_offsets, receive_type, comm);
+}
+
+int MPI_Allreduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op reduction, MPI_Comm comm) {
+    if (!is_intercommunicator(comm)) the_adapter->pass(to_each_other(count, type, comm));
+    return PMPI_Allreduce(from, into, count, type, reduction, comm);
+}
+
+int MPI_Iallgather(const void* from, int count, MPI_Datatype type, void* into, int receive_count,
+                   MPI_Datatype receive_type, MPI_Comm comm, MPI_Request* request) {
+    const auto start = [=](MPI_Request* inner) {
+        return PMPI_Iallgather(from, count, type, into, receive_count, receive_type, comm, inner);
+    };
+    return passes_the_link(from, comm) ? send_later(to_each_other(count, type, comm), start, request) : start(request);
+}
+
+int MPI_Iallgatherv(const void* from, int count, MPI_Datatype type, void* into, const int* receive_counts,
+                    const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm, MPI_Request* request) {
+    const auto start = [=](MPI_Request* inner) {
+        return PMPI_Iallgatherv(from, count, type, into, receive_counts, receive_offsets, receive_type, comm, inner);
+    };
+    return passes_the_link(from, comm) ? send_later(to_each_other(count, type, comm), start, request) : start(request);
+}
+
+int MPI_Iallreduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op reduction, MPI_Comm comm,
+                   MPI_Request* request) {
+    const auto start = [=](MPI_Request* inner) {
+        return PMPI_Iallreduce(from, into, count, type, reduction, comm, inner);
+    };
+    return is_intercommunicator(comm) ? start(request) : send_later(to_each_other(count, type, comm), start, request);
 }
 
 } // extern "C"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp started by hand, with what goes wrong at its edges: numbers too large to compute with, files that cannot be or
 # must not be written, an output that nobody takes. One rank and a tiny problem; each start takes a second at most.
-"""usage: command_test.py Cnn|Dslash|Fft|Multigrid|Poisson PROGRAM"""
+"""usage: command_test.py Cnn|Dslash|Fft|Multigrid|Poisson|Spikes PROGRAM"""
 import json
 import os
 import pathlib
@@ -15,7 +15,8 @@ SMALL = {"Cnn": ["--channels", "8.16.32", "--batch", "32", "--repeat", "1"],
          "Dslash": ["--lattice", "8.4.4.8", "--iterations", "2", "--repeat", "1"],
          "Fft": ["--n", "2^14", "--repeat", "1", "--rigor", "estimate"],
          "Multigrid": ["--cells", "16.16.16", "--box", "8", "--cycles", "6", "--repeat", "1"],
-         "Poisson": ["--points", "20.20", "--sweeps", "2", "--repeat", "1"]}[CASE]
+         "Poisson": ["--points", "20.20", "--sweeps", "2", "--repeat", "1"],
+         "Spikes": ["--cells", "50", "--targets", "5", "--intervals", "40", "--repeat", "1"]}[CASE]
 REFUSED = 2
 
 
@@ -131,6 +132,19 @@ class Poisson(Any):
 
     def test_more_memory_than_there_is_is_refused(self):
         self.assertIn("are available there; use more nodes", self.refusal("--points", "100000000.100000000"))
+
+
+class Spikes(Any):
+    def test_numbers_too_large_to_compute_with_are_refused(self):
+        for option in ("--cells", "--targets", "--reach", "--intervals", "--blocks"):
+            self.assertIn(f"{option} 2147483647 is not between", self.refusal(option, "2147483647"))
+            self.assertIn(option, self.refusal(option, "0"))
+
+    def test_more_memory_than_there_is_is_refused(self):
+        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if physical > 1e12:
+            self.skipTest("this machine holds the spikes of the longest run")
+        self.assertIn("are available there; use more nodes", self.refusal("--cells", "10000000", "--targets", "10", "--intervals", "1000000"))
 
 
 class Fft(Any):

@@ -138,6 +138,12 @@ int MPI_Ialltoallv(const void* from, const int counts[], const int places[], MPI
     return PMPI_Ialltoallv(from, counts, places, type, into, into_counts, into_places, into_type, comm, request);
 }
 
+int MPI_Iallgatherv(const void* from, int n, MPI_Datatype type, void* into, const int into_counts[],
+                    const int into_places[], MPI_Datatype into_type, MPI_Comm comm, MPI_Request* request) {
+    count(from, bytes_of(n, type));
+    return PMPI_Iallgatherv(from, n, type, into, into_counts, into_places, into_type, comm, request);
+}
+
 int MPI_Ineighbor_alltoallv(const void* from, const int counts[], const int places[], MPI_Datatype type, void* into,
                             const int into_counts[], const int into_places[], MPI_Datatype into_type, MPI_Comm comm,
                             MPI_Request* request) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp must see one wrong bit in any message of any of its timed runs, and say in which run. A preloaded library (flip.c) turns the
 # bit. Messages are numbered as they are sent; two counts, with one timed run and with three, tell which numbers are a run's.
-"""usage: flip_test.py Cnn|Dslash|Fft|Multigrid|Poisson PROGRAM LIBRARY LAUNCHER_WORD..."""
+"""usage: flip_test.py Cnn|Dslash|Fft|Multigrid|Poisson|Spikes PROGRAM LIBRARY LAUNCHER_WORD..."""
 import os
 import random
 import re
@@ -15,7 +15,8 @@ WORDS, N_BEHIND = {"Cnn": (["--channels", "8.16.32", "--batch", "32"], 1),
                    "Dslash": (["--lattice", "8.4.4.16", "--iterations", "3"], 0),
                    "Fft": (["--n", "2^14", "--rigor", "estimate"], 0),
                    "Multigrid": (["--cells", "16.16.32", "--box", "8", "--cycles", "6"], 1),
-                   "Poisson": (["--points", "40.30", "--sweeps", "10"], 1)}[CASE]
+                   "Poisson": (["--points", "40.30", "--sweeps", "10"], 1),
+                   "Spikes": (["--cells", "60", "--targets", "10", "--intervals", "40"], 0)}[CASE]
 MODES = ("p2p", "persistent", "offload", "omp") if CASE == "Fft" else ("baseline", "offload", "omp")
 #: A launcher may preload a library of its own, which comes behind.
 LAUNCH = [f"{LIBRARY}:{word}" if before == "LD_PRELOAD" else word.replace("LD_PRELOAD=", f"LD_PRELOAD={LIBRARY}:")
@@ -34,15 +35,16 @@ class Flips(unittest.TestCase):
     def count(self, mode, n_runs):
         code, said = self.run_it(mode, n_runs)
         self.assertEqual(code, 0, said)
-        return int(re.search(r"rank 0 sent (\d+) messages", said)[1])
+        return [int(re.search(rf"rank {rank} sent (\d+) messages", said)[1]) for rank in range(2)]
 
     def test_a_run_with_one_wrong_bit_fails_and_is_named(self):
         orders = random.Random(CASE)
         for mode in MODES:
-            n_sent = self.count(mode, N_RUNS)
-            n_of_run = (n_sent - self.count(mode, 1)) // (N_RUNS - 1)
-            first = n_sent - (N_RUNS + N_BEHIND) * n_of_run
+            of_ranks = list(zip(self.count(mode, N_RUNS), self.count(mode, 1)))
             for k in range(N_FLIPS):
+                n_sent, n_with_one_run = of_ranks[k % 2]
+                n_of_run = (n_sent - n_with_one_run) // (N_RUNS - 1)
+                first = n_sent - (N_RUNS + N_BEHIND) * n_of_run
                 run = k % N_RUNS  # each run, at its begin as well as later
                 message = first + run * n_of_run + (0 if k < N_RUNS else orders.randrange(n_of_run))
                 where = {"FLIP_RANK": str(k % 2), "FLIP_MESSAGE": str(message), "FLIP_BIT": str(orders.randrange(1 << 20))}

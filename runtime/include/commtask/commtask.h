@@ -89,8 +89,8 @@ COMMTASK_API const commtask_kind_info* commtask_kind_describe(int kind) COMMTASK
  *  @return COMMTASK_OK; AGAIN with COMMTASK_TRY; the ERR_ code of a wrong argument;
  *          ERR_NOT_INITIALIZED.
  *  @buffers Buffers belong to the task until it has ended, as in MPI's nonblocking calls; so do
- *           lists of more than 16 ranks, counts, displacements or datatypes. Shorter lists and
- *           arrays in `options` may be reused after the call. Datatypes and the communicator may be
+ *           lists of counts, displacements and datatypes of collectives with more than 16
+ *           entries. Other lists, and arrays in `options`, may be reused after the call. Datatypes and the communicator may be
  *           freed after the call; docs/promises/5-memory.md has the rule for a user-defined MPI_Op.
  *  @blocking While the queue is full; for the first task of a communicator until the worker has
  *            registered it; for a reduction by a user-defined MPI_Op at most one second. With

@@ -2,7 +2,8 @@
  *
  * Operations of many messages: one buffer to many ranks, blocks to and from the ranks of lists,
  * and partitioned sends and receives. The messages of multicast and many_to_many match any send
- * and receive. Lists and arrays of more than 16 entries must live until the task has ended. */
+ * and receive. Lists of ranks, counts and displacements may be reused when the post has
+ * returned. */
 #ifndef COMMTASK_MANY_H
 #define COMMTASK_MANY_H
 

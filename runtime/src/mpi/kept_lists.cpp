@@ -10,6 +10,7 @@
 #include "mpi/many.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <new>
 
@@ -24,6 +25,7 @@ struct argument_list {
     std::size_t entry_bytes;
     int count;
     bool has_numbers; ///< Otherwise the list has datatypes.
+    bool is_long;     ///< The program keeps the list until the operation has ended.
 };
 
 /// A note about a long list.
@@ -46,7 +48,10 @@ template <typename Visit>
 void visit_lists(commtask_op& op, const comm_queue& queue, Visit&& visit) noexcept {
     const operation_traits& kind = operation_of(op.kind);
     const auto add = [&](const char* name, auto& field, std::size_t entry_bytes, int count, bool has_numbers = true) {
-        if (count > 0 && field != nullptr) visit(argument_list{name, field, &field, entry_bytes, count, has_numbers});
+        if (count > 0 && field != nullptr) {
+            const bool is_long = count > longest_copied_list && !kind.has_dests;
+            visit(argument_list{name, field, &field, entry_bytes, count, has_numbers, is_long});
+        }
     };
     if (kind.has_dests) add("dests", op.dests, sizeof(int), op.peer);
     if (kind.has_sources) add("sources", op.sources, sizeof(int), op.source);
@@ -98,15 +103,15 @@ bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept {
     std::size_t bytes = aligned(n_types * sizeof(void*));
     std::size_t n_snapshots = 0;
     visit_lists(made.op, *made.queue, [&](const argument_list& each) {
-        const bool is_long = each.count > longest_copied_list;
-        if (is_long && !copies_long) return;
-        n_snapshots += is_long ? 1U : 0U;
+        if (each.is_long && !copies_long) return;
+        n_snapshots += each.is_long ? 1U : 0U;
         bytes += aligned(static_cast<std::size_t>(each.count) * each.entry_bytes);
     });
     const std::size_t snapshots_at = aligned(n_types * sizeof(void*));
     bytes += aligned(n_snapshots * sizeof(list_copy));
     if (bytes == 0) return true;
     if (bytes > made.room_bytes) {
+        bytes = std::bit_ceil(bytes); // for lists of other lengths to come
         if (bytes > UINT32_MAX) return false;
         made.room.reset(new (std::nothrow) std::byte[bytes]);
         made.room_bytes = made.room != nullptr ? static_cast<std::uint32_t>(bytes) : 0;
@@ -115,11 +120,10 @@ bool keep_lists(task& made, std::size_t n_types, bool copies_long) noexcept {
     std::byte* place = made.room.get() + snapshots_at + aligned(n_snapshots * sizeof(list_copy));
     std::byte* note = made.room.get() + snapshots_at;
     visit_lists(made.op, *made.queue, [&](const argument_list& each) {
-        const bool is_long = each.count > longest_copied_list;
-        if (is_long && !copies_long) return;
+        if (each.is_long && !copies_long) return;
         const auto count = static_cast<std::size_t>(each.count);
         std::memcpy(place, each.first, count * each.entry_bytes);
-        if (is_long) {
+        if (each.is_long) {
             ::new (note) list_copy{each.name, each.first, place, each.entry_bytes, count, each.has_numbers};
             note += sizeof(list_copy);
         }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An operation refers to lists of the program: ranks, counts, displacements, datatypes. If a
-// program changes a list too early, MPI silently uses wrong ranks, so the library copies short
-// lists into the task's memory. Longer lists must not change until the operation ends, as in MPI.
-// With COMMTASK_CHECK=1 the library copies them too, and compares them when the operation has
-// ended.
+// program changes a list too early, MPI silently uses wrong ranks, so the library copies lists into
+// the task's memory: lists of multicast and many_to_many at any length, since each entry starts a
+// message, which costs far more than the copy, and lists of collectives up to a length. Longer lists
+// of collectives must not change until the operation ends, as in MPI. With COMMTASK_CHECK=1 the
+// library copies them too, and compares them when the operation has ended.
 #pragma once
 
 #include "core/comm_queue.hpp"
@@ -15,7 +16,7 @@
 
 namespace commtask::detail {
 
-/// Lists of at most this many entries are copied.
+/// Lists of collectives are copied if they have at most this many entries.
 inline constexpr int longest_copied_list = 16;
 
 /// The numbers of entries of an operation's arrays on this rank, without arrays that MPI does not
