@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp started by hand, with what goes wrong at its edges: numbers too large to compute with, files that cannot be or
 # must not be written, an output that nobody takes. One rank and a tiny problem; each start takes a second at most.
-"""usage: command_test.py Dslash|Fft|Fft3d|Multigrid|Poisson PROGRAM"""
+"""usage: command_test.py Dslash|Fft|Fft3d|Mesh|Multigrid|Poisson PROGRAM"""
 import json
 import os
 import pathlib
@@ -14,6 +14,7 @@ CASE, PROGRAM = sys.argv[1:3]
 SMALL = {"Dslash": ["--lattice", "8.4.4.8", "--iterations", "2", "--repeat", "1"],
          "Fft": ["--n", "2^14", "--repeat", "1", "--rigor", "estimate"],
          "Fft3d": ["--points", "16.8.12", "--repeat", "1"],
+         "Mesh": ["--crystal", "cscl", "--cells", "3", "--steps", "1", "--repeat", "1"],
          "Multigrid": ["--cells", "16.16.16", "--box", "8", "--cycles", "6", "--repeat", "1"],
          "Poisson": ["--points", "20.20", "--sweeps", "2", "--repeat", "1"]}[CASE]
 REFUSED = 2
@@ -133,6 +134,19 @@ class Fft3d(Any):
         if physical > 100e9:
             self.skipTest("this machine holds the most points that a rank may have")
         self.assertIn("are available there; use more nodes", self.refusal("--points", "1024.1024.1024"))
+
+
+class Mesh(Any):
+    def test_numbers_too_large_to_compute_with_are_refused(self):
+        for option in ("--cells", "--density", "--steps", "--repeat", "--threads"):
+            self.assertIn(option, self.refusal(option, "2147483647"))
+            self.assertIn(option, self.refusal(option, "0"))
+
+    def test_more_memory_than_there_is_is_refused(self):
+        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if physical > 1e12:
+            self.skipTest("this machine holds the largest mesh that a rank may have")
+        self.assertIn("are available there; use more nodes", self.refusal("--cells", "64", "--density", "32"))
 
 
 class Fft(Any):

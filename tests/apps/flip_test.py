@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp must see one wrong bit in any message of any of its timed runs, and say in which run. A preloaded library (flip.c) turns the
 # bit. Messages are numbered as they are sent; two counts, with one timed run and with three, tell which numbers are a run's.
-"""usage: flip_test.py Dslash|Fft|Fft3d|Multigrid|Poisson PROGRAM LIBRARY LAUNCHER_WORD..."""
+"""usage: flip_test.py Dslash|Fft|Fft3d|Mesh|Multigrid|Poisson PROGRAM LIBRARY LAUNCHER_WORD..."""
 import os
 import random
 import re
@@ -14,6 +14,7 @@ CASE, PROGRAM, LIBRARY, *LAUNCH = sys.argv[1:]
 WORDS, N_BEHIND = {"Dslash": (["--lattice", "8.4.4.16", "--iterations", "3"], 0),
                    "Fft": (["--n", "2^14", "--rigor", "estimate"], 0),
                    "Fft3d": (["--schedule", "pipeline"], 0),
+                   "Mesh": (["--cells", "3", "--steps", "2"], 0),
                    "Multigrid": (["--cells", "16.16.32", "--box", "8", "--cycles", "6"], 1),
                    "Poisson": (["--points", "40.30", "--sweeps", "10"], 1)}[CASE]
 MODES = ("p2p", "persistent", "offload", "omp") if CASE == "Fft" else ("baseline", "offload", "omp")
