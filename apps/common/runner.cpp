@@ -203,17 +203,19 @@ std::unique_ptr<runner> make_offload_in_order(const item_list& on, int n_cores, 
 }
 
 double message_seconds(const item_list& of, MPI_Comm comm) {
-    constexpr int n_rounds = 20;
+    constexpr int n_rounds = 10;
     mpi_messages messages;
     double best = std::numeric_limits<double>::max();
     for (int k = 0; k < n_rounds; ++k) {
         MPI_Barrier(comm);
         best = std::min(best, seconds_of([&] {
-                            for (const part when : {part::receive, part::send}) messages.start(of.of(k, when));
-                            messages.wait();
+                            for (int stage = 0; stage < of.n_stages(); ++stage) {
+                                for (const part when : {part::receive, part::send}) messages.start(of.of(stage, when));
+                                messages.wait();
+                            }
                         }));
     }
-    return largest_of(best, comm);
+    return largest_of(best, comm) / of.n_stages();
 }
 
 std::span<const mode> modes() {

@@ -75,8 +75,8 @@ private:
 /// For other modes: posts messages of a stage; their tasks come behind those in `tasks`.
 void post(item_list::group messages, std::vector<commtask_t>& tasks);
 
-/// Seconds that the messages of a stage take by MPI's own calls when nothing else happens: the yardstick of the overlap column.
-/// Collective.
+/// Seconds that the messages of a stage take by MPI's own calls when nothing else happens, on average over the stages: the
+/// yardstick of the overlap column. Collective.
 double message_seconds(const item_list& of, MPI_Comm comm);
 
 struct mode : mode_facts {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp started by hand, with what goes wrong at its edges: numbers too large to compute with, files that cannot be or
 # must not be written, an output that nobody takes. One rank and a tiny problem; each start takes a second at most.
-"""usage: command_test.py Cnn|Dslash|Fft|Multigrid|Poisson|Spikes PROGRAM"""
+"""usage: command_test.py Cnn|Dslash|Fft|Fft3d|Mesh|Multigrid|Poisson|Spikes PROGRAM"""
 import json
 import os
 import pathlib
@@ -132,6 +132,34 @@ class Poisson(Any):
 
     def test_more_memory_than_there_is_is_refused(self):
         self.assertIn("are available there; use more nodes", self.refusal("--points", "100000000.100000000"))
+
+
+class Fft3d(Any):
+    def test_numbers_too_large_to_compute_with_are_refused(self):
+        for option in ("--steps", "--repeat", "--threads", "--batches"):
+            self.assertIn(option, self.refusal(option, "2147483647"))
+            self.assertIn(option, self.refusal(option, "0"))
+        for points in ("2147483647.8.8", "8.8", "0.8.8", "many"):
+            self.assertIn("--points", self.refusal("--points", points))
+
+    def test_more_memory_than_there_is_is_refused(self):
+        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if physical > 100e9:
+            self.skipTest("this machine holds the most points that a rank may have")
+        self.assertIn("are available there; use more nodes", self.refusal("--points", "1024.1024.1024"))
+
+
+class Mesh(Any):
+    def test_numbers_too_large_to_compute_with_are_refused(self):
+        for option in ("--cells", "--density", "--steps", "--repeat", "--threads"):
+            self.assertIn(option, self.refusal(option, "2147483647"))
+            self.assertIn(option, self.refusal(option, "0"))
+
+    def test_more_memory_than_there_is_is_refused(self):
+        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if physical > 1e12:
+            self.skipTest("this machine holds the largest mesh that a rank may have")
+        self.assertIn("are available there; use more nodes", self.refusal("--cells", "64", "--density", "32"))
 
 
 class Spikes(Any):

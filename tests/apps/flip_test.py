@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp must see one wrong bit in any message of any of its timed runs, and say in which run. A preloaded library (flip.c) turns the
 # bit. Messages are numbered as they are sent; two counts, with one timed run and with three, tell which numbers are a run's.
-"""usage: flip_test.py Cnn|Dslash|Fft|Multigrid|Poisson|Spikes PROGRAM LIBRARY LAUNCHER_WORD..."""
+"""usage: flip_test.py Cnn|Dslash|Fft|Fft3d|Mesh|Multigrid|Poisson|Spikes PROGRAM LIBRARY LAUNCHER_WORD..."""
 import os
 import random
 import re
@@ -14,6 +14,8 @@ CASE, PROGRAM, LIBRARY, *LAUNCH = sys.argv[1:]
 WORDS, N_BEHIND = {"Cnn": (["--channels", "8.16.32", "--batch", "32"], 1),
                    "Dslash": (["--lattice", "8.4.4.16", "--iterations", "3"], 0),
                    "Fft": (["--n", "2^14", "--rigor", "estimate"], 0),
+                   "Fft3d": (["--schedule", "pipeline"], 0),
+                   "Mesh": (["--cells", "3", "--steps", "2"], 0),
                    "Multigrid": (["--cells", "16.16.32", "--box", "8", "--cycles", "6"], 1),
                    "Poisson": (["--points", "40.30", "--sweeps", "10"], 1),
                    "Spikes": (["--cells", "60", "--targets", "10", "--intervals", "40"], 0)}[CASE]
