@@ -77,21 +77,24 @@ void item_list::end(bool is_round) {
     // The rounds are alike: an item of the first one stands for the same of any round before.
     const std::size_t n_kept = is_round ? order.size() / 2 : order.size();
     if (is_round) n_stages_ /= 2;
-    std::vector<int> place(order.size());
-    for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<int>(k % n_kept);
+    std::vector<std::size_t> place(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = k;
+    const std::size_t n_before = order.size() - n_kept;
     std::vector<item> sorted;
-    for (std::size_t k = order.size() - n_kept; k < order.size(); ++k) {
+    for (std::size_t k = n_before; k < order.size(); ++k) {
         item& each = sorted.emplace_back(std::move(items_[order[k]]));
-        each.id = place[order[k]];
+        each.id = static_cast<int>(k - n_before);
         each.stage %= n_stages_;
+        // An input of the first round, or behind the item in the list, is taken from the round before.
+        const auto is_after = [&](int other) { return place[other] >= n_before && place[other] < k; };
+        const auto last = std::ranges::partition(each.after, is_after);
+        each.before.insert(each.before.end(), last.begin(), last.end());
+        each.after.erase(last.begin(), last.end());
         for (std::vector<int>* const others : {&each.after, &each.before}) {
-            for (int& other : *others) other = place[other];
+            for (int& other : *others) other = static_cast<int>(place[other] % n_kept);
+            std::ranges::sort(*others);
+            others->erase(std::ranges::unique(*others).begin(), others->end());
         }
-        // An input behind the item in the list is taken from the round before.
-        std::ranges::sort(each.after);
-        const auto last = std::ranges::lower_bound(each.after, each.id);
-        each.before.insert(each.before.end(), last, each.after.end());
-        each.after.erase(last, each.after.end());
     }
     items_ = std::move(sorted);
     parts_.resize(n_stages_);

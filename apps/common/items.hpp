@@ -91,11 +91,8 @@ public:
     /// Of an item of this stage.
     void reads(int id, const name& what);
     void writes(int id, const name& what);
+    /// Items of the first round that are named in the second one stand for those of the round before.
     void wait_for(int id, const std::vector<int>& others);
-    /// For what those items were in the round before, wherever they are in the list.
-    void wait_for_last(int id, std::vector<int> others) {
-        items_[static_cast<std::size_t>(id)].before = std::move(others);
-    }
     void set_urgency(int id, int urgency) { items_[static_cast<std::size_t>(id)].urgency = urgency; }
     void end_stage();
     /// When all is added. `is_round`: two rounds were; one is kept, and comes again and again.

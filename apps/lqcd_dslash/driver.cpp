@@ -6,7 +6,6 @@
 
 #include "common/peak.hpp"
 #include "common/report_json.hpp"
-#include "common/runtime_session.hpp"
 #include "verify.hpp"
 
 #include <algorithm>
@@ -19,8 +18,6 @@ namespace {
 
 constexpr int scaling_hops = 16;
 constexpr std::uint64_t chi_seed = 1;
-/// Per hop, as Grid's Benchmark_wilson, Chroma and QPhiX count.
-constexpr int flops_per_site = 1320;
 
 void copy(field& to, const field& from) {
     for (std::size_t parity = 0; parity < 2; ++parity) {
@@ -36,18 +33,6 @@ spinor_function gamma5_of(spinor_function values) {
         }
         return s;
     };
-}
-
-/// What carries the messages of a hop, one for each direction that is cut, on as few lanes as serve them well. All are taken to be
-/// as large as the largest.
-std::vector<MPI_Comm> spread(miniapp::lane_comms& lanes, const stencil& on) {
-    std::size_t largest = 0;
-    std::size_t n = 0;
-    for (int d = 0; d < n_directions; ++d) {
-        largest = std::max(largest, on.face_bytes(d));
-        n += on.face_bytes(d) > 0 ? 1 : 0;
-    }
-    return n == 0 ? std::vector<MPI_Comm>{} : lanes.spread(largest, n, true);
 }
 
 /// Factor that keeps the chain's norm about constant, from `work` as it is after some hops.
@@ -71,6 +56,16 @@ nlohmann::ordered_json tell(const golden_values& g) {
 }
 
 } // namespace
+
+std::vector<MPI_Comm> spread(miniapp::lane_comms& lanes, const stencil& on) {
+    std::size_t largest = 0;
+    std::size_t n = 0;
+    for (int d = 0; d < n_directions; ++d) {
+        largest = std::max(largest, on.face_bytes(d));
+        n += on.face_bytes(d) > 0 ? 1 : 0;
+    }
+    return n == 0 ? std::vector<MPI_Comm>{} : lanes.spread(largest, n, true);
+}
 
 miniapp::outcome run(const options& settings, MPI_Comm comm) {
     int rank = 0;

@@ -77,35 +77,21 @@ const mode_description& describe(mode which) {
     return *found;
 }
 
-exchange::exchange(mode which, stencil& on, const exchange_options& options)
+chain::chain(mode which, stencil& on, const exchange_options& options, const std::function<void(chain&)>& add_round)
     : on_(on), options_(options), how_(describe(which)) {
     if (how_.has_worker) require(commtask_comm_register(options.comm), "commtask_comm_register");
     options_.is_bound = options.is_bound && which == mode::omp;
     if (options_.is_bound && commtask_omp_bind_check() != COMMTASK_OK) {
         throw std::runtime_error(std::string("--bind: run lqcd_dslash_bind (") + commtask_omp_last_error() + ")");
     }
-    const std::array both{faces(0), faces(1)};
-    // Bad habits are about single messages.
-    if (how_.has_worker && options.has_plan && options.bad == bad_habit::none && !both[0].empty()) {
-        for (const std::vector<face>& each : both) record(each);
-    }
-    for (int hop = 0; hop < 4; ++hop) {
-        const int parity = hop % 2;
-        add_hop(parity, both[parity], plans_.empty() ? nullptr : &*std::next(plans_.begin(), parity));
-        items_.end_stage();
-    }
+    add_round(*this);
+    n_hops_ = 0;
+    add_round(*this);
     items_.end(true);
     runner_ = how_.make(items_, options_);
 }
 
-phase_times exchange::run(const field& in, field& out, int n_hops, double scale) {
-    in_ = &in;
-    out_ = &out;
-    scale_ = scale;
-    return runner_->run(n_hops);
-}
-
-void exchange::barrier() {
+void chain::barrier() {
     if (how_.has_worker) {
         miniapp::worker_barrier(options_.comm);
     } else {
@@ -113,31 +99,52 @@ void exchange::barrier() {
     }
 }
 
-int exchange::cores() const {
+int chain::cores() const {
     const bool has_thread = how_.has_worker || how_.which == mode::commself;
     return has_thread ? std::max(2, options_.n_cores) : compute_threads();
 }
 
-/// Each parity has its tags, since messages of two hops are under way at once.
-std::vector<exchange::face> exchange::faces(int parity) const {
+exchange::exchange(mode which, stencil& on, const exchange_options& options)
+    : chain_(which, on, options, [this](chain& to) {
+          for (const int parity : {0, 1}) {
+              to.add({parity, 1 - parity, parity, [this, parity] { return hop_step{in_, out_, parity, scale_}; }});
+              to.items().end_stage();
+          }
+      }) {}
+
+phase_times exchange::run(const field& in, field& out, int n_hops, double scale) {
+    in_ = &in;
+    out_ = &out;
+    scale_ = scale;
+    return chain_.run(n_hops);
+}
+
+/// Each hop of a round has its tags, since messages of several hops are under way at once, and those of one tag keep their order
+/// though they are started early by a plan.
+std::vector<chain::face> chain::faces(int parity) const {
     std::vector<face> all;
     for (int d = 0; d < n_directions; ++d) {
         const auto size = static_cast<MPI_Count>(on_.face_bytes(d));
         if (size == 0) continue;
         const MPI_Comm comm = options_.lanes.empty() ? options_.comm : options_.lanes[all.size()];
         const geometry& geom = on_.shape().geom;
-        const int tag = d + n_directions * parity;
+        const int tag = d + n_directions * static_cast<int>(n_hops_);
         all.push_back({d, miniapp::receive(on_.receive_buffer(parity, d), size, MPI_BYTE, geom.neighbour(d), tag, comm),
                        miniapp::send(on_.send_buffer(parity, d), size, MPI_BYTE, geom.neighbour(d ^ 1), tag, comm)});
     }
     return all;
 }
 
-exchange::plans& exchange::record(const std::vector<face>& all) {
-    plans& made = plans_.emplace_back();
-    const auto post = [](const commtask_op& each) {
-        require(commtask_post_operation(&each, nullptr, nullptr), "commtask_post");
-    };
+/// A hop has its own plans in each round, though it shares the buffers with other hops.
+chain::plans* chain::plans_of_next_hop(const std::vector<face>& all) {
+    // Bad habits are about single messages.
+    if (!how_.has_worker || !options_.has_plan || options_.bad != bad_habit::none || all.empty()) return nullptr;
+    if (n_hops_ == plans_.size()) record(plans_.emplace_back(), all);
+    return &plans_[n_hops_];
+}
+
+void chain::record(plans& made, const std::vector<face>& all) {
+    const auto post = [](const commtask_op& each) { require(commtask_post_operation(&each, nullptr, nullptr), "commtask_post"); };
     const auto post_receives = [&] {
         for (const face& each : all) post(each.receive.operation);
     };
@@ -151,13 +158,16 @@ exchange::plans& exchange::record(const std::vector<face>& all) {
         for (const face& each : all) post(each.send.operation);
     });
     for (std::size_t k = 0; k < all.size(); ++k) made.sends.defer(made.first_send + k);
-    return made;
 }
 
-void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned) {
+std::vector<int> chain::add(const hop& of) {
+    const int parity = of.parity;
     const layout& shape = on_.shape();
     const parity_layout& table = shape.parity[parity];
     const std::vector<int> owner = tile_of_site(shape, shape.parity[1 - parity]);
+    const std::vector<face> all = faces(parity);
+    plans* const planned = plans_of_next_hop(all);
+    ++n_hops_;
     const bool is_one_plan = planned != nullptr && !is_graph(how_.which);
     const auto let_go = [planned](std::size_t k) { planned->sends.pready(planned->first_send + k); };
     int receives = -1; // with plans
@@ -165,7 +175,10 @@ void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned)
     if (planned != nullptr) {
         sends = items_.add(part::receive, miniapp::start(planned->sends));
         receives = is_one_plan ? sends : items_.add(part::receive, miniapp::start(planned->receives));
-        items_.wait_for_last(sends, {sends});
+        items_.wait_for(sends, planned->senders);
+        items_.wait_for(receives, planned->receivers);
+        planned->senders = {sends};
+        planned->receivers = {receives};
     }
     if (is_one_plan) {
         items_.add(part::send, message{.operation = {},
@@ -179,12 +192,15 @@ void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned)
     std::array<int, n_directions> halo{};
     for (std::size_t k = 0; k < all.size(); ++k) {
         const int d = all[k].direction;
+        buffer_users& users = users_[parity][d];
         halo[d] = receives;
         if (planned == nullptr) halo[d] = items_.add(part::receive, all[k].receive);
         if (planned != nullptr && how_.which == mode::tbb) {
             message member{.operation = {}, .what = message::kind::member, .plan = &planned->receives, .member = k};
             halo[d] = items_.add(part::receive, std::move(member));
         }
+        if (planned == nullptr || !is_one_plan) items_.wait_for(receives >= 0 ? receives : halo[d], users.readers);
+        users.readers.clear();
         std::vector<int> read;
         for (const std::int32_t site : shape.parity[1 - parity].face[d]) insert(read, owner[site]);
         std::vector<int> packs;
@@ -192,7 +208,9 @@ void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned)
         const int n_at_once = is_graph(how_.which) ? n_sites : chunk_sites;
         for (int first = 0; first < n_sites; first += n_at_once) {
             const int last = std::min(n_sites, first + n_at_once);
-            const auto pack = [this, parity, d, first, last] { on_.pack(step(parity), d, first, last); };
+            const auto pack = [this, step = of.step, d, first, last] {
+                if (const auto now = step()) on_.pack(*now, d, first, last);
+            };
             if (planned != nullptr && !is_one_plan) {
                 packs.push_back(items_.add(part::prepare, [pack, let_go, k] {
                     pack();
@@ -207,17 +225,18 @@ void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned)
             } else {
                 packs.push_back(items_.add(part::prepare, pack));
             }
-            for (const int tile : read) items_.reads(packs.back(), {1 - parity, tile, 0});
+            for (const int tile : read) items_.reads(packs.back(), {of.from, tile, 0});
+            items_.wait_for(packs.back(), users.senders);
         }
-        int last = sends;
         if (planned == nullptr && !options_.is_bound) {
-            last = items_.add(part::send, all[k].send);
-            items_.wait_for(last, packs);
+            users.senders = {items_.add(part::send, all[k].send)};
+            items_.wait_for(users.senders.front(), packs);
+        } else {
+            users.senders = planned != nullptr ? std::vector{sends} : packs;
         }
-        for (const int pack : packs) items_.wait_for_last(pack, {last >= 0 ? last : pack});
     }
 
-    std::vector<std::vector<int>> readers(n_directions);
+    std::vector<int> ids;
     for (std::size_t k = 0; k < table.tiles.size(); ++k) {
         const tile& which = table.tiles[k];
         std::vector<int> read;
@@ -228,23 +247,23 @@ void exchange::add_hop(int parity, const std::vector<face>& all, plans* planned)
                     insert(read, owner[entry >> hop_entry::site_shift]);
             }
         }
-        const int id = items_.add(which.halos == 0 ? part::core : part::shell,
-                                  [this, parity, &which] { on_.compute(step(parity), which); });
-        for (const int each : read) items_.reads(id, {1 - parity, each, 0});
-        items_.writes(id, {parity, static_cast<int>(k), 0});
+        const int id =
+            items_.add(which.halos == 0 ? part::core : part::shell, [this, step = of.step, then = of.then, &which, k] {
+                const auto now = step();
+                if (!now) return;
+                on_.compute(*now, which);
+                if (then) then(static_cast<int>(k));
+            });
+        for (const int each : read) items_.reads(id, {of.from, each, 0});
+        items_.writes(id, {of.to, static_cast<int>(k), 0});
         for (int d = 0; d < n_directions; ++d) {
             if ((which.halos >> d & 1) == 0) continue;
             items_.wait_for(id, {halo[d]});
-            readers[d].push_back(id);
+            users_[parity][d].readers.push_back(id);
         }
+        ids.push_back(id);
     }
-    std::vector<int> all_readers{receives};
-    for (std::size_t k = 0; k < all.size(); ++k) {
-        const std::vector<int>& mine = readers[all[k].direction];
-        if (planned == nullptr) items_.wait_for_last(halo[all[k].direction], mine);
-        for (const int reader : mine) insert(all_readers, reader);
-    }
-    if (planned != nullptr && !is_one_plan) items_.wait_for_last(receives, all_readers);
+    return ids;
 }
 
 } // namespace dslash

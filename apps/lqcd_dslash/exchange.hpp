@@ -9,9 +9,12 @@
 
 #include <commtask/commtask.hpp>
 
-#include <list>
+#include <array>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <mpi.h>
+#include <optional>
 #include <vector>
 
 namespace dslash {
@@ -39,14 +42,28 @@ struct mode_description : miniapp::mode_facts {
 const std::vector<mode_description>& modes();
 const mode_description& describe(mode which);
 
-class exchange {
-public:
-    exchange(mode which, stencil& on, const exchange_options& options);
-    exchange(const exchange&) = delete;
-    exchange& operator=(const exchange&) = delete;
+/// One application of D in a chain.
+struct hop {
+    int parity;   ///< Of the sites that are written.
+    int from, to; ///< Numbers of the arrays that it reads and writes, the first part of the names of dependences.
+    std::function<std::optional<hop_step>()> step; ///< Asked by each item; nothing: the item does nothing.
+    std::function<void(int)> then{};               ///< After the tile of that number was computed.
+};
 
-    /// D from odd sites to even ones, then back, and so on; `out` may be `in`. On return all is done and no message is under way.
-    phase_times run(const field& in, field& out, int n_hops, double scale);
+/// Hops and what a program adds to them, again and again, in a mode.
+class chain {
+public:
+    /// @param add_round  adds the stages of a round; is called twice
+    chain(mode which, stencil& on, const exchange_options& options, const std::function<void(chain&)>& add_round);
+    chain(const chain&) = delete;
+    chain& operator=(const chain&) = delete;
+
+    /// For `add_round`: adds the items of a hop to this stage. Gives the items of the tiles, in the order of the tiles.
+    std::vector<int> add(const hop& of);
+    /// For `add_round`, and for what is beside hops.
+    miniapp::item_list& items() { return items_; }
+
+    phase_times run(int n_stages) { return runner_->run(n_stages); }
     /// All ranks have called it. Usable between runs, whoever owns MPI in this mode.
     void barrier();
     int compute_threads() const { return runner_->compute_threads(); }
@@ -64,22 +81,44 @@ private:
     struct plans {
         commtask::plan receives, sends;
         std::size_t first_send = 0;
+        std::vector<int> receivers{}, senders{}; ///< Items that start them.
+    };
+    /// Items that used the buffers of a direction last.
+    struct buffer_users {
+        std::vector<int> senders, readers;
     };
 
-    hop_step step(int parity) const { return {in_, out_, parity, scale_}; }
     std::vector<face> faces(int parity) const;
-    plans& record(const std::vector<face>& all);
-    void add_hop(int parity, const std::vector<face>& all, plans* planned);
+    void record(plans& made, const std::vector<face>& all);
+    plans* plans_of_next_hop(const std::vector<face>& all);
 
     stencil& on_;
     exchange_options options_;
     const mode_description& how_;
+    std::deque<plans> plans_; ///< Of the hops of a round; none: each message is posted by itself.
+    std::size_t n_hops_ = 0;  ///< Of the round so far.
+    std::array<std::array<buffer_users, n_directions>, 2> users_; ///< Of the buffers of each parity.
+    miniapp::item_list items_;
+    std::unique_ptr<miniapp::runner> runner_;
+};
+
+/// The chain that is timed: D_eo, then D_oe.
+class exchange {
+public:
+    exchange(mode which, stencil& on, const exchange_options& options);
+
+    /// D from odd sites to even ones, then back, and so on; `out` may be `in`. On return all is done and no message is under way.
+    phase_times run(const field& in, field& out, int n_hops, double scale);
+    void barrier() { chain_.barrier(); }
+    int compute_threads() const { return chain_.compute_threads(); }
+    int cores() const { return chain_.cores(); }
+    double message_seconds() const { return chain_.message_seconds(); }
+
+private:
     const field* in_ = nullptr; ///< Of the run, as are the next two.
     field* out_ = nullptr;
     double scale_ = 1;
-    std::list<plans> plans_; ///< Of the parities.
-    miniapp::item_list items_;
-    std::unique_ptr<miniapp::runner> runner_;
+    chain chain_;
 };
 
 } // namespace dslash

@@ -44,6 +44,8 @@ parsed_options parse_options(int argc, const char* const* argv) {
                    "lattice allows");
     line.extents("--tile", tile, most_extent, "2.4",
                  "Tile extents T.Z in the sub-lattice of a SIMD lane; default: automatic");
+    line.word("--solve", o.solve, method_names, "Solve (1 - kappa D) x = b for a random b to a residual of 1e-10");
+    CLI::Option* const kappa = app.add_option("--kappa", o.kappa, "Of --solve, below 0.25")->capture_default_str();
     line.number("--probe-every", o.probe_every, 1, most_iterations, "Mode iprobe: interior tiles between probes");
     line.word("--plan", o.has_plan, {"off", "on"},
               "modes offload, omp and tbb: start the messages of an iteration by one post");
@@ -58,6 +60,14 @@ parsed_options parse_options(int argc, const char* const* argv) {
         o.which = modes()[static_cast<std::size_t>(o.mode)].which;
         if (o.bad != bad_habit::none && o.which != mode::offload)
             return "--bad " + bad_names[static_cast<std::size_t>(o.bad)] + " works with --mode offload only; add that.";
+        const std::string solves = "--solve " + method_names[static_cast<std::size_t>(o.solve)];
+        if (o.solve == method::none && kappa->count() > 0) return "--kappa works with --solve only; add that.";
+        if (!(o.kappa > 0 && o.kappa < 0.25))
+            return "--kappa " + std::to_string(o.kappa) + " is not between 0 and 0.25; choose one that is.";
+        if (o.solve != method::none && o.bad != bad_habit::none)
+            return "--bad works without --solve only; choose one of them.";
+        if (o.solve != method::none && app.count("--iterations") > 0)
+            return solves + " ends by its residual, not after --iterations; choose one of them.";
         if (o.is_bound && o.which != mode::omp) return "--bind works with --mode omp only; add that.";
         if (o.is_bound && o.has_plan && app.count("--plan") > 0) {
             return "--bind and --plan on are two forms of a hop's messages; choose one.";
@@ -69,6 +79,9 @@ parsed_options parse_options(int argc, const char* const* argv) {
             if (!(in >> o.kernel.width_bytes) || !in.eof() || o.kernel.width_bytes < 1) {
                 return "--width " + width + " is not a number of bytes; choose 64, 32, 16 or one real.";
             }
+        }
+        if (o.solve != method::none && o.kernel.real == precision::single && o.kernel.width_bytes > 32) {
+            return "--width " + width + ": " + solves + " needs as many lanes in double precision; choose 32, 16 or 4.";
         }
         o.kernel.tile_t = tile[0];
         o.kernel.tile_z = tile[1];
@@ -106,14 +119,20 @@ std::string settle(options& values, int n_ranks) {
 miniapp::memory_need memory(const options& values) {
     const geometry geom = make_geometry(*values.lattice, *values.grid, 0, values.force_comm);
     const double real_bytes = values.kernel.real == precision::double_ ? 8 : 4;
-    constexpr double n_fields = 5;
+    const double n_fields = values.solve == method::none ? 5 : solver::n_fields;
     const auto volume = static_cast<double>(geom.local_volume());
     double reals = volume * (8.0 * values.kernel.link_reals + n_fields * 24);
     for (int mu = 0; mu < n_dimensions; ++mu) {
         // Half a spinor for each site of two faces, to send and to receive.
         if (geom.communicated[mu]) reals += volume / geom.local_extent(mu) * 2 * 12 * 2;
     }
-    return {reals * real_bytes, "lattice " + to_string(*values.lattice), "use more nodes or a smaller lattice"};
+    double bytes = reals * real_bytes;
+    if (values.solve != method::none) {
+        constexpr double n_doubles = solver::n_double_fields + 3; // b, x and the preconditioned b
+        bytes += (volume * n_doubles + static_cast<double>(geom.global_volume())) * sizeof(spinor);
+        if (values.kernel.real == precision::single) bytes += reals * sizeof(double); // the other operator, in excess
+    }
+    return {bytes, "lattice " + to_string(*values.lattice), "use more nodes or a smaller lattice"};
 }
 
 } // namespace dslash

@@ -6,7 +6,8 @@
 #include "bad.hpp"
 #include "common/memory.hpp"
 #include "common/parsed.hpp"
-#include "exchange.hpp"
+#include "solver.hpp"
+#include "verify.hpp"
 
 #include <optional>
 
@@ -25,6 +26,8 @@ struct options : miniapp::usual_options {
     int probe_every = 4;
     check_level check = check_level::golden;
     bad_habit bad = bad_habit::none;
+    method solve = method::none; ///< None: the timed chain of hops.
+    double kappa = known_kappa;
     bool has_plan = true;
     bool is_bound = false;
     bool force_comm = false;

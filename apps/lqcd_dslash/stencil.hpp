@@ -8,7 +8,9 @@
 #include "layout.hpp"
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace dslash {
@@ -52,6 +54,31 @@ struct stencil_options {
     int n_threads = 1; ///< What the chosen tiles are meant for.
 };
 
+/// A sum whose parts add up without rounding, in any order, while it is below the scale that its terms were added with.
+struct exact_sum {
+    /// The unit of `low`, over that of `high`: 2^24 terms fit.
+    static constexpr double lower_share = 0x1p-30;
+    double high = 0, low = 0;
+    void add(const exact_sum& other) {
+        high += other.high;
+        low += other.low;
+    }
+    double value() const { return high + low; }
+};
+
+struct term {
+    complex factor;
+    const field* of;
+};
+
+/// <left, right> = the sum of conj(left) right.
+struct product {
+    const field* left;
+    const field* right;
+    double scale; ///< A power of two. Above it, sums depend on their order.
+};
+using exact_product = std::array<exact_sum, 2>; ///< Real and imaginary part.
+
 class stencil {
 public:
     virtual ~stencil() = default;
@@ -82,6 +109,15 @@ public:
     /// hops in `direction` to reach this one: the neighbour in the opposite direction.
     virtual void pack(const hop_step& step, int direction, int first, int last) = 0;
     virtual void compute(const hop_step& step, const tile& which) = 0;
+
+    /// On a tile of `parity`: the sum of at most 4 terms, which `out` may be one of; `has_gamma5`: times gamma_5.
+    virtual void combine(field& out, int parity, const tile& on, std::initializer_list<term> terms,
+                         bool has_gamma5 = false) const = 0;
+    /// On a tile of even sites: each product to its sum.
+    virtual void multiply(const tile& on, std::span<const product> of, exact_product* sums) const = 0;
+    /// On a tile of even sites, of a field in double precision and one of this stencil's: to = from, and to += from.
+    virtual void take(field& to, const field& from_double, const tile& on) const = 0;
+    virtual void give(field& to_double, const field& from, const tile& on) const = 0;
 
     /// Sets every site of `to` from a function of the global site.
     void fill(field& to, const spinor_function& values) const;

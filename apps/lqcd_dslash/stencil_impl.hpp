@@ -3,8 +3,7 @@
 // A header, so that each precision is compiled by itself and the two can be compiled side by side.
 #pragma once
 
-#include "kernel.hpp"
-#include "stencil.hpp"
+#include "vectors.hpp"
 
 namespace dslash {
 
@@ -120,6 +119,34 @@ public:
         }
     }
 
+    void combine(field& out, int parity, const tile& on, std::initializer_list<term> terms,
+                 bool has_gamma5) const override {
+        switch (terms.size()) {
+        case 0: return combine_terms<0>(out, parity, on, terms, has_gamma5);
+        case 1: return combine_terms<1>(out, parity, on, terms, has_gamma5);
+        case 2: return combine_terms<2>(out, parity, on, terms, has_gamma5);
+        case 3: return combine_terms<3>(out, parity, on, terms, has_gamma5);
+        default: return combine_terms<4>(out, parity, on, terms, has_gamma5);
+        }
+    }
+
+    void multiply(const tile& on, std::span<const product> of, exact_product* sums) const override {
+        for (const product& each : of) {
+            const auto add = each.left == each.right ? add_products<Real, N, true> : add_products<Real, N, false>;
+            add(reals(each.left->parity[0]), reals(each.right->parity[0]), on.sites, each.scale, (sums++)->data());
+        }
+    }
+
+    void take(field& to, const field& from_double, const tile& on) const override {
+        each_number<N>(reals(to.parity[0]), doubles(from_double), on.sites,
+                       [](Real& here, double there) { here = static_cast<Real>(there); });
+    }
+
+    void give(field& to_double, const field& from, const tile& on) const override {
+        each_number<N>(doubles(to_double), reals(from.parity[0]), on.sites,
+                       [](double& there, Real here) { there += static_cast<double>(here); });
+    }
+
 private:
     static constexpr int link_reals = TwoRows ? 12 : 18;
     static constexpr std::size_t site_link_reals = std::size_t{n_directions} * link_reals * N;
@@ -128,6 +155,20 @@ private:
     static constexpr std::size_t cache_bytes = std::size_t{12} << 20;
 
     static Real* reals(const aligned_bytes& bytes) { return reinterpret_cast<Real*>(bytes.data()); }
+    static double* doubles(const field& of) { return reinterpret_cast<double*>(of.parity[0].data()); }
+
+    template <std::size_t K>
+    static void combine_terms(field& out, int parity, const tile& on, std::initializer_list<term> terms,
+                              bool has_gamma5) {
+        std::array<const Real*, K> in;
+        std::array<std::complex<Real>, K> factors;
+        for (std::size_t k = 0; k < K; ++k) {
+            const term& each = terms.begin()[k];
+            in[k] = reals(each.of->parity[parity]);
+            factors[k] = std::complex<Real>(each.factor);
+        }
+        combine_sites<Real, N>(reals(out.parity[parity]), in, factors, on.sites, has_gamma5 ? Real(-1) : Real(1));
+    }
 
     static void store_link(Real* to, const link& u, double sign) {
         for (int k = 0; k < link_reals / 2; ++k) {

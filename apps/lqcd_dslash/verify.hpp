@@ -38,12 +38,20 @@ struct checker {
     /// Largest deviation of `d_psi` from the naive operator on this rank's sites, relative to the largest spinor
     /// component; collective.
     check against_reference(const spinor_function& psi, const field& d_psi) const;
+    /// |b - M x| / |b| by the naive operator on all sites, M = 1 - kappa D, and |x|^2; collective. Each rank gets the whole of x.
+    std::array<double, 2> residual_and_norm2(const field& x, const spinor_function& b, double kappa) const;
     /// Sum of the ranks' fingerprints; collective.
     std::uint64_t fingerprint(const field& of) const;
 };
 
 /// Rounding that a correct run may show, in units of the precision.
 double tolerance(precision real);
+
+/// The kappa that |M^-1 psi|^2 is known for.
+inline constexpr double known_kappa = 0.12;
+
+/// Compares |M^-1 psi|^2 where it is known.
+std::vector<check> against_known_solution(const coordinates& lattice, double kappa, double norm2);
 
 /// Compares with the values that are known for this lattice; empty when none are.
 std::vector<check> against_known(const coordinates& lattice, const golden_values& found, double relative_tolerance);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A miniapp must see one wrong bit in any message of any of its timed runs, and say in which run. A preloaded library (flip.c) turns the
 # bit. Messages are numbered as they are sent; two counts, with one timed run and with three, tell which numbers are a run's.
-"""usage: flip_test.py Cnn|Dslash|Fft|Fft3d|Mesh|Multigrid|Poisson|Spikes PROGRAM LIBRARY LAUNCHER_WORD..."""
+"""usage: flip_test.py Cnn|Dslash|Cg|PipelinedCg|BiCGStab|Fft|Fft3d|Mesh|Multigrid|Poisson|Spikes PROGRAM LIBRARY LAUNCHER_WORD..."""
 import os
 import random
 import re
@@ -13,6 +13,9 @@ CASE, PROGRAM, LIBRARY, *LAUNCH = sys.argv[1:]
 #: Its words, and how many runs like a timed one come behind these: the one by plain messages.
 WORDS, N_BEHIND = {"Cnn": (["--channels", "8.16.32", "--batch", "32"], 1),
                    "Dslash": (["--lattice", "8.4.4.16", "--iterations", "3"], 0),
+                   "Cg": (["--lattice", "8.4.4.16", "--solve", "cg"], 0),
+                   "PipelinedCg": (["--lattice", "8.4.4.16", "--solve", "pipelined-cg"], 0),
+                   "BiCGStab": (["--lattice", "8.4.4.16", "--solve", "bicgstab"], 0),
                    "Fft": (["--n", "2^14", "--rigor", "estimate"], 0),
                    "Fft3d": (["--schedule", "pipeline"], 0),
                    "Mesh": (["--cells", "3", "--steps", "2"], 0),
@@ -23,6 +26,10 @@ MODES = ("p2p", "persistent", "offload", "omp") if CASE == "Fft" else ("baseline
 #: A launcher may preload a library of its own, which comes behind.
 LAUNCH = [f"{LIBRARY}:{word}" if before == "LD_PRELOAD" else word.replace("LD_PRELOAD=", f"LD_PRELOAD={LIBRARY}:")
           for before, word in zip(["", *LAUNCH], LAUNCH)]
+#: Behind the last solve two hops complete the odd sites. A solve begins with two hops of zeros, and may have rounds behind its solution,
+#: in its second half: a bit there changes nothing.
+IS_SOLVER = CASE in ("Cg", "PipelinedCg", "BiCGStab")
+N_LAST, N_FIRST, SHARE = (4, 4, 2) if IS_SOLVER else (0, 0, 1)
 N_RUNS = 3
 N_FLIPS = 6  # of each mode
 
@@ -46,9 +53,9 @@ class Flips(unittest.TestCase):
             for k in range(N_FLIPS):
                 n_sent, n_with_one_run = of_ranks[k % 2]
                 n_of_run = (n_sent - n_with_one_run) // (N_RUNS - 1)
-                first = n_sent - (N_RUNS + N_BEHIND) * n_of_run
+                first = n_sent - (N_RUNS + N_BEHIND) * n_of_run - N_LAST
                 run = k % N_RUNS  # each run, at its begin as well as later
-                message = first + run * n_of_run + (0 if k < N_RUNS else orders.randrange(n_of_run))
+                message = first + run * n_of_run + (N_FIRST if k < N_RUNS else orders.randrange(N_FIRST, n_of_run // SHARE))
                 where = {"FLIP_RANK": str(k % 2), "FLIP_MESSAGE": str(message), "FLIP_BIT": str(orders.randrange(1 << 20))}
                 with self.subTest(mode=mode, **where):
                     code, said = self.run_it(mode, N_RUNS, **where)
