@@ -87,7 +87,7 @@ void training::add_exchange(int tag, const std::function<parcel(int)>& with) {
     }
     if (!has_plan_ || parcels.empty()) return;
     const auto post = [](const commtask_op& one) {
-        miniapp::require(commtask_post(&one, nullptr, nullptr), "commtask_post");
+        miniapp::require(commtask_post_operation(&one, nullptr, nullptr), "commtask_post");
     };
     if (!plans_[tag]) plans_[tag].record([&] { std::ranges::for_each(members, post); });
     const int id = items.add(part::send, miniapp::start(plans_[tag]));

@@ -251,7 +251,7 @@ std::vector<int> transform::add_messages(miniapp::item_list& to, phase& on, rang
             commtask_op_many_to_many_int(from, counts, places, type, all.peers.data(), n_peers, into, counts, places,
                                          type, all.peers.data(), n_peers, tag, on.comm);
         if (shape_.by != schedule::plan) return {to.add(part::send, {many})};
-        all.plan.record([&] { require(commtask_post(&many, nullptr, nullptr), "commtask_post"); });
+        all.plan.record([&] { require(commtask_post_operation(&many, nullptr, nullptr), "commtask_post"); });
         return {to.add(part::send, miniapp::start(all.plan))};
     }
     std::vector<int> ids;

@@ -54,7 +54,7 @@ void blocks::add(miniapp::item_list& to) {
             receives_.sizes.data(), receives_.places.data(), MPI_DOUBLE, receives_.ranks.data(), n_from, tag_,
             by_.comm);
         if (!by_.has_plan) return add_one(part::send, {many});
-        plan_.record([&] { miniapp::require(commtask_post(&many, nullptr, nullptr), "commtask_post"); });
+        plan_.record([&] { miniapp::require(commtask_post_operation(&many, nullptr, nullptr), "commtask_post"); });
         return add_one(part::send, miniapp::start(plan_));
     }
     for (int k = 0; k < n_from; ++k) {

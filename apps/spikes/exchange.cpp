@@ -21,7 +21,7 @@ void post(const commtask_op& operation, commtask_callback then, void* argument) 
     commtask_options options = COMMTASK_OPTIONS_INIT;
     options.callback = then;
     options.callback_argument = argument;
-    require(commtask_post(&operation, &options, nullptr), "commtask_post");
+    require(commtask_post_operation(&operation, &options, nullptr), "commtask_post");
 }
 
 } // namespace
@@ -90,7 +90,7 @@ void exchange::post_multicasts(slot& of, std::size_t b) {
         of.sent += n;
         of.ended += n - 1; // a multicast has one end
         const commtask_op send = commtask_op_multicast(&each, 1, type_, to.data(), n, of.number, comm_);
-        require(commtask_post(&send, &options, nullptr), "commtask_post");
+        require(commtask_post_operation(&send, &options, nullptr), "commtask_post");
     }
 }
 
@@ -222,7 +222,7 @@ void exchange::finish(int n_parts) {
     if (by_worker_) {
         std::vector<commtask_t> tasks;
         miniapp::post(left, tasks);
-        require(commtask_wait_all(tasks.size(), tasks.data(), -1, nullptr), "commtask_wait_all");
+        require(commtask_wait_all(tasks.size(), tasks.data(), nullptr), "commtask_wait_all");
     } else {
         miniapp::mpi_messages by;
         by.start(left);
