@@ -92,7 +92,7 @@ TEST_F(BlockingLane, IsKnownWhileSomethingThatBlocksWaitsForItsTurn) {
     lost.op = forgotten.op;
     thread_->start(lost);
     EXPECT_TRUE(is_known());
-    thread_->lose_window();
+    thread_->window_was_freed();
     EXPECT_FALSE(is_known());
     let_it_leave();
 }
@@ -119,7 +119,7 @@ TEST_F(BlockingLane, EndsAllThatItHasWhenItsWindowIsGone) {
     task& waiting = bench_.make();
     waiting.op = fence.op;
     thread_->start(waiting);
-    thread_->lose_window();
+    thread_->window_was_freed();
     task& late = bench_.make();
     late.op = fence.op;
     thread_->start(late);

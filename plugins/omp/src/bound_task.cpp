@@ -159,6 +159,7 @@ int commtask_omp_bind_operation(const commtask_op* operation, const commtask_omp
         return code;
     }
     tool::begin_events(false);
+    ensure_task_queue();
     (void)check::note_start({operation, {}});
     return operation_owner().start(*operation, given);
 }
@@ -173,6 +174,7 @@ int commtask_omp_bind_requests(size_t n_requests, MPI_Request* requests) noexcep
         return code;
     }
     tool::begin_events(false);
+    ensure_task_queue();
     operation_owner now;
     for (MPI_Request& request : std::span(requests, n_requests)) {
         if (request == MPI_REQUEST_NULL) {

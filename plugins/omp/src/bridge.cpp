@@ -13,6 +13,7 @@
 #include "check.hpp"
 #include "completion_queue.hpp"
 #include "errors.hpp"
+#include "kmp_task.hpp"
 #include "outstanding.hpp"
 #include "proxy_task.hpp"
 #include "tracing.hpp"
@@ -209,6 +210,7 @@ int begin(const commtask_op* operation, const commtask_omp_options& options, omp
     const bool has_event = static_cast<std::uintptr_t>(event) != 0;
     int code = COMMTASK_OK;
     tool::begin_events(false);
+    ensure_task_queue();
     check::warn_if_shut_out();
     tracing::warn_if_shut_out();
     if (!has_event) {

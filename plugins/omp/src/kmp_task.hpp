@@ -77,4 +77,16 @@ private:
     kmp_task* task_;
 };
 
+/// Must precede the moment at which another thread may fulfil an event of a task with a priority.
+/// libomp 14 to 22 then puts the task into the queue of any thread of the team, and searches without
+/// end if no thread has a queue. A thread gets one with its first deferred task of priority 0, so an
+/// empty task is created here if tasks can have priorities (OMP_MAX_TASK_PRIORITY).
+inline void ensure_task_queue() noexcept {
+    struct empty {
+        void run() noexcept {}
+        void end() noexcept {}
+    };
+    if (omp_get_max_task_priority() > 0) kmp_task_of<empty>(0, {}).submit(0, nullptr);
+}
+
 } // namespace commtask::omp

@@ -111,6 +111,7 @@ int spawn(const commtask_op& operation, commtask_omp_options options, depend_lis
                                     {operation, options, where, {}, false, {}, nullptr});
     if (options.priority != 0) {
         task.set_priority(options.priority);
+        ensure_task_queue();
     }
     task.payload().event = task.event();
     {
