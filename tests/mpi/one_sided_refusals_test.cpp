@@ -100,7 +100,7 @@ TEST_F(OneSidedRefusals, EachTargetHasASizeAndAUnitOfItsOwn) {
         };
         run(put_at((n_bytes - 4 * (rank_ + 1)) / unit)); // the last one is rank 0's
         const std::string part = " in units of " + std::to_string(unit) +
-                                 " bytes, with 1 elements there, and the window of rank " + std::to_string(target);
+                                 " bytes, with 1 elements, and the window of rank " + std::to_string(target);
         const std::string size = " has " + std::to_string(n_bytes) + " bytes";
         for (const int displacement : {n_bytes / unit, (n_bytes - 4) / unit + 1}) {
             refused(put_at(displacement), COMMTASK_ERR_DISPLACEMENT, part.c_str());
@@ -164,7 +164,7 @@ TEST_F(OneSidedRefusals, RanksCountsTypesAndBuffers) {
     refused(commtask_op_put(&value, 1, MPI_INT, right(), 0, -1, MPI_INT, window_), COMMTASK_ERR_COUNT, "target count");
     refused(commtask_op_get(&value, 1, MPI_DATATYPE_NULL, right(), 0, 1, MPI_INT, window_), COMMTASK_ERR_TYPE, "type");
     refused(commtask_op_get(&value, 1, MPI_INT, right(), 0, 1, MPI_DATATYPE_NULL, window_), COMMTASK_ERR_TYPE,
-            "target datatype");
+            "target type");
     refused(commtask_op_get(nullptr, 1, MPI_INT, right(), 0, 1, MPI_INT, window_), COMMTASK_ERR_BUFFER, "buffer");
     refused(commtask_op_accumulate(&value, 1, MPI_INT, right(), 0, 1, MPI_INT, MPI_OP_NULL, window_), COMMTASK_ERR_OP,
             "reduction");

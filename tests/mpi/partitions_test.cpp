@@ -252,7 +252,7 @@ TEST_F(Partitions, AreRefusedWithTheReason) {
         post_fails(commtask_op_precv(value, 2, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 1, comm_), nullptr, COMMTASK_ERR_RANK,
                    "source");
         post_fails(commtask_op_psend(value, 4, (1LL << 62) + 1, MPI_DOUBLE, rank_, 1, comm_), nullptr,
-                   COMMTASK_ERR_COUNT, "count");
+                   COMMTASK_ERR_COUNT, "overflows");
         post_fails(commtask_op_psend(value, 2, 1, MPI_DOUBLE, rank_, upper, comm_), nullptr, COMMTASK_ERR_TAG, "tag");
         post_fails(commtask_op_psend(value, 2, 1, MPI_DOUBLE, rank_, 1, comm_), ordered.get(), COMMTASK_ERR_ARGUMENT,
                    "COMMTASK_ORDERED");
@@ -270,8 +270,8 @@ TEST_F(Partitions, AreRefusedWithTheReason) {
     refuse(COMMTASK_ERR_ARGUMENT, "not partitioned", commtask_plan_pready_range(raw, 2, 0, 1));
     refuse(COMMTASK_ERR_ARGUMENT, "member is 3", commtask_plan_pready_range(raw, 3, 0, 1));
     refuse(COMMTASK_ERR_ARGUMENT, "has 2", commtask_plan_parrived(raw, 0, 2));
-    refuse(COMMTASK_ERR_ARGUMENT, "partitions", commtask_plan_defer(raw, 1));
-    refuse(COMMTASK_ERR_ARGUMENT, "partitions", commtask_plan_defer(raw, 0));
+    refuse(COMMTASK_ERR_ARGUMENT, "is partitioned", commtask_plan_defer(raw, 1));
+    refuse(COMMTASK_ERR_ARGUMENT, "is partitioned", commtask_plan_defer(raw, 0));
     refuse(COMMTASK_ERR_ARGUMENT, "not deferred", commtask_plan_pready(raw, 1));
     EXPECT_EQ(commtask_plan_pready_range(raw, 1, 1, 2), COMMTASK_OK);
     refuse(COMMTASK_ERR_ARGUMENT, "before in this run", commtask_plan_pready_range(raw, 1, 0, 4));

@@ -112,26 +112,26 @@ void node_access() {
     MPI_Finalize();
 }
 
-// What they say of bells is each rank's own affair until they meet.
+// Ranks of a node with different settings of doorbells.
 void node_differs() {
     const int rank = begin_mpi();
     setenv("COMMTASK_NODE_DOORBELLS", rank == 0 ? "off" : "on", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
     CHECK(last_error_names("COMMTASK_NODE_DOORBELLS"));
-    CHECK(last_error_names(rank == 0 ? "here off" : "here on"));
+    CHECK(last_error_names(rank == 0 ? "off on this rank" : "on on this rank"));
     setenv("COMMTASK_NODE_DOORBELLS", "on", 1);
     setenv("COMMTASK_NODE_RANKS", rank == 0 ? "1" : "2", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
-    CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_RANKS, here 1" : "COMMTASK_NODE_RANKS, here 2"));
+    CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_RANKS (1)" : "COMMTASK_NODE_RANKS (2)"));
     setenv("COMMTASK_NODE_RANKS", "0", 1);
     setenv("COMMTASK_NODE_ANNOUNCE_BYTES", rank == 0 ? "1000" : "2000", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
-    CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_ANNOUNCE_BYTES, here 1000"
-                                     : "COMMTASK_NODE_ANNOUNCE_BYTES, here 2000"));
+    CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_ANNOUNCE_BYTES (1000)"
+                                     : "COMMTASK_NODE_ANNOUNCE_BYTES (2000)"));
     setenv("COMMTASK_NODE_ANNOUNCE_BYTES", "1000", 1);
     setenv("COMMTASK_NODE_DOORBELLS", "off", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
-    CHECK(last_error_names("COMMTASK_NODE_ANNOUNCE_BYTES=1000 needs bells"));
+    CHECK(last_error_names("COMMTASK_NODE_ANNOUNCE_BYTES=1000 needs doorbells"));
     setenv("COMMTASK_NODE_DOORBELLS", "on", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_OK);
     CHECK(commtask_finalize() == COMMTASK_OK);

@@ -203,7 +203,7 @@ EXPECTATIONS = {
     "node_auto": {"environment": {"COMMTASK_NODE_DOORBELLS": "auto"}},
     "node_forked": {"environment": {"COMMTASK_IDLE": "shared", "COMMTASK_NODE_DOORBELLS": "on"}},
     "node_memory": {"environment": {"COMMTASK_NODE_DOORBELLS": "on", "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"}},
-    "node_differs": {"once": r"commtask_init was refused: COMMTASK_NODE_DOORBELLS, here off"},
+    "node_differs": {"once": r"commtask_init was refused: COMMTASK_NODE_DOORBELLS \(off on this rank\)"},
     "idle": {},
     "idle_with_a_receive": {},
     "idle_with_a_window_of_one_rank": {},
@@ -211,11 +211,11 @@ EXPECTATIONS = {
     "idle_with_a_receive.lanes": {"environment": {"COMMTASK_LANES": "2"}},
     "serialized.lanes": {"environment": {"COMMTASK_LANES": "2"},
                          "once": r"rank 0: commtask_init was refused: MPI was initialised with MPI_THREAD_SERIALIZED, and "
-                                 r"COMMTASK_LANES is 2"},
+                                 r"COMMTASK_LANES=2 needs MPI_THREAD_MULTIPLE"},
     "serialized.announced": {"environment": {"COMMTASK_NODE_DOORBELLS": "on", "COMMTASK_NODE_ANNOUNCE_BYTES": "16384"},
                              "once": r"rank 0: commtask_init was refused: MPI was initialised with MPI_THREAD_SERIALIZED, and "
                                      r"COMMTASK_NODE_ANNOUNCE_BYTES needs MPI_THREAD_MULTIPLE"},
-    "lanes_differ": {"once": r"rank 0: commtask_init was refused: COMMTASK_LANES is 1 on this rank, and from 1 to 3 among all"},
+    "lanes_differ": {"once": r"rank 0: commtask_init was refused: COMMTASK_LANES is 1 on this rank, and from 1 to 3 on all ranks"},
     "lanes_unfinished": {"environment": {"COMMTASK_LANES": "2", "COMMTASK_FINALIZE_TIMEOUT_S": "1"},
                          "prints": [r"2 tasks unfinished on lane 0, abandoned by commtask_finalize",
                                     AGE + r"recv of 1 MPI_INT from rank 0, tag 70, .*; in flight",
@@ -249,7 +249,7 @@ for name in ("finalize_waits_for_a_call", "finalize_leaves_a_call", "finalize_le
     with_one = EXPECTATIONS[name]
     EXPECTATIONS[name + ".lanes"] = {
         **with_one, "environment": {**with_one.get("environment", {}), "COMMTASK_LANES": "2"},
-        "prints": [text.replace("unfinished, given", "unfinished(?: on lane \\d)?, given")
+        "prints": [text.replace("unfinished, abandoned", "unfinished(?: on lane \\d)?, abandoned")
                    .replace("MPI_COMM_SELF; after await_notify", "MPI_COMM_SELF; after a task of lane 1")
                    for text in with_one.get("prints", [])]}
 

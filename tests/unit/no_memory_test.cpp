@@ -92,7 +92,7 @@ TEST_F(NoMemory, WhatIsGivenUpWithoutRoomForItsPlaceLetsTheOthersGoOn) {
         bench_.the_lane().ending.abandon(has_odd_tag);
     }
     const std::string said = ::testing::internal::GetCapturedStderr();
-    EXPECT_NE(said.find("21 tasks unfinished, in a test; there is no memory"), std::string::npos) << said;
+    EXPECT_NE(said.find("21 tasks unfinished, in a test; no memory"), std::string::npos) << said;
     for (const task* const each : lost) EXPECT_NE(each->life.state(), task_state::open);
     lane_bench::signal(first_gate);
     bench_.run();

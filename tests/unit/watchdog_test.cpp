@@ -62,7 +62,7 @@ TEST(Watchdog, RemarksOnASilenceOnceAndSaysHowToKnowMore) {
         second = seen.line(); // by the other one
         bench.complete(other);
     }
-    EXPECT_NE(first.find("1 are unfinished"), std::string::npos) << first;
+    EXPECT_NE(first.find("1 are incomplete"), std::string::npos) << first;
     EXPECT_NE(first.find("COMMTASK_STALL_S=10"), std::string::npos) << first;
     EXPECT_NE(second.find("COMMTASK_STALL_S=10"), std::string::npos) << second;
 }
