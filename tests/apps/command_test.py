@@ -14,6 +14,8 @@ CASE, PROGRAM = sys.argv[1:3]
 SMALL = {"Cnn": ["--channels", "8.16.32", "--batch", "32", "--repeat", "1"],
          "Dslash": ["--lattice", "8.4.4.8", "--iterations", "2", "--repeat", "1"],
          "Fft": ["--n", "2^14", "--repeat", "1", "--rigor", "estimate"],
+         "Fft3d": ["--points", "16.8.12", "--repeat", "1"],
+         "Mesh": ["--crystal", "cscl", "--cells", "3", "--steps", "1", "--repeat", "1"],
          "Multigrid": ["--cells", "16.16.16", "--box", "8", "--cycles", "6", "--repeat", "1"],
          "Poisson": ["--points", "20.20", "--sweeps", "2", "--repeat", "1"],
          "Spikes": ["--cells", "50", "--targets", "5", "--intervals", "40", "--repeat", "1"]}[CASE]
