@@ -148,7 +148,7 @@ class Operation:
         # Plans and windows have their own communicators.
         if not {"plan", "window"}.isdisjoint(self.arguments):
             return found
-        meaning = "the communicator whose order the task takes part in" if self.family in ("custom", "file") else "the communicator"
+        meaning = "the communicator in whose order the task starts" if self.family in ("custom", "file") else "the communicator"
         if "request" in self.arguments:
             meaning = "the communicator of the request"
         return [*found, Parameter("MPI_Comm comm", meaning, "comm")]

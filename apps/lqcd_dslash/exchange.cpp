@@ -144,7 +144,9 @@ chain::plans* chain::plans_of_next_hop(const std::vector<face>& all) {
 }
 
 void chain::record(plans& made, const std::vector<face>& all) {
-    const auto post = [](const commtask_op& each) { require(commtask_post_operation(&each, nullptr, nullptr), "commtask_post"); };
+    const auto post = [](const commtask_op& each) {
+        require(commtask_post_operation(&each, nullptr, nullptr), "commtask_post");
+    };
     const auto post_receives = [&] {
         for (const face& each : all) post(each.receive.operation);
     };

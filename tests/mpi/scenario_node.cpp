@@ -126,8 +126,7 @@ void node_differs() {
     setenv("COMMTASK_NODE_RANKS", "0", 1);
     setenv("COMMTASK_NODE_ANNOUNCE_BYTES", rank == 0 ? "1000" : "2000", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);
-    CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_ANNOUNCE_BYTES (1000)"
-                                     : "COMMTASK_NODE_ANNOUNCE_BYTES (2000)"));
+    CHECK(last_error_names(rank == 0 ? "COMMTASK_NODE_ANNOUNCE_BYTES (1000)" : "COMMTASK_NODE_ANNOUNCE_BYTES (2000)"));
     setenv("COMMTASK_NODE_ANNOUNCE_BYTES", "1000", 1);
     setenv("COMMTASK_NODE_DOORBELLS", "off", 1);
     CHECK(commtask_init(nullptr) == COMMTASK_ERR_CONFIG);

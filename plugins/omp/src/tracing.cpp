@@ -246,7 +246,7 @@ void warn_if_shut_out() noexcept {
         return;
     }
     commtask_print("warning: the trace has no OpenMP tasks: OpenMP has another tool in this process (look at "
-                 "LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
+                   "LD_PRELOAD), or none is allowed (OMP_TOOL=disabled).");
 }
 
 } // namespace tracing

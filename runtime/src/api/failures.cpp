@@ -350,9 +350,11 @@ void commtask_frontend_describe(const commtask_op* operation, const char* file, 
     }
 }
 
-void commtask_frontend_report_refusal(int code, const commtask_op* operation, int is_observed, const char* message) noexcept {
+void commtask_frontend_report_refusal(int code, const commtask_op* operation, int is_observed,
+                                      const char* message) noexcept {
     if (is_observed != 0) return print_if_few(message);
-    if (!is_mpi_alive()) return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_frontend_mpi_class(code), message);
+    if (!is_mpi_alive())
+        return follow({error_handler::fatal, MPI_COMM_WORLD}, commtask_frontend_mpi_class(code), message);
     const mpi_caller scope{context::running()};
     const choice wanted = choice_of(operation, code == COMMTASK_ERR_COMM);
     const int error_class = commtask_frontend_mpi_class(code);

@@ -229,7 +229,8 @@ void warn_of_other_mpi(const std::string& measured_with) {
 
 /// Shared memory for the doorbells of the node, if its ranks need any. Collective; ranks that
 /// cannot start take part.
-[[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings, const rank_placement& mine) {
+[[nodiscard]] std::unique_ptr<node_segment> collective_find_doorbells(const config& settings,
+                                                                      const rank_placement& mine) {
     if (settings.node_doorbells == doorbell_use::off) return nullptr;
     const errors_return scope;
     const bool has_core = mine.idle == idle_policy::reserved;
