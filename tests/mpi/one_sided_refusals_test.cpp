@@ -101,7 +101,7 @@ TEST_F(OneSidedRefusals, EachTargetHasASizeAndAUnitOfItsOwn) {
         run(put_at((n_bytes - 4 * (rank_ + 1)) / unit)); // the last one is rank 0's
         const std::string part = " in units of " + std::to_string(unit) +
                                  " bytes, with 1 elements, and the window of rank " + std::to_string(target);
-        const std::string size = " has " + std::to_string(n_bytes) + " bytes";
+        const std::string size = " has only " + std::to_string(n_bytes) + " bytes";
         for (const int displacement : {n_bytes / unit, (n_bytes - 4) / unit + 1}) {
             refused(put_at(displacement), COMMTASK_ERR_DISPLACEMENT, part.c_str());
             refused(put_at(displacement), COMMTASK_ERR_DISPLACEMENT, size.c_str());
