@@ -252,7 +252,7 @@ TEST_F(Partitions, AreRefusedWithTheReason) {
         post_fails(commtask_op_precv(value, 2, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 1, comm_), nullptr, COMMTASK_ERR_RANK,
                    "source");
         post_fails(commtask_op_psend(value, 4, (1LL << 62) + 1, MPI_DOUBLE, rank_, 1, comm_), nullptr,
-                   COMMTASK_ERR_COUNT, "overflows");
+                   COMMTASK_ERR_COUNT, "4611686018427387905");
         post_fails(commtask_op_psend(value, 2, 1, MPI_DOUBLE, rank_, upper, comm_), nullptr, COMMTASK_ERR_TAG, "tag");
         post_fails(commtask_op_psend(value, 2, 1, MPI_DOUBLE, rank_, 1, comm_), ordered.get(), COMMTASK_ERR_ARGUMENT,
                    "COMMTASK_ORDERED");
