@@ -48,22 +48,6 @@ TEST_F(CreationOrder, HoldsWhateverThePriorities) {
     }
 }
 
-/// No task of the team has priority 0: the worker completes the first ones before any thread has a queue.
-TEST_F(CreationOrder, NothingHangsIfAllTasksHavePriorities) {
-    for (int round = 0; round < 200; ++round) {
-        int out = number_of(rank, 0);
-        int in = -1;
-#pragma omp parallel
-#pragma omp single
-#pragma omp taskgroup
-        {
-            COMM_TASK(recv(&in, 1, MPI_INT, left, 5, comm), out(&in), priority(2));
-            COMM_TASK(send(&out, 1, MPI_INT, right, 5, comm), in(&out), priority(1));
-        }
-        expect_from_left({in});
-    }
-}
-
 /// Iterations are created in no order, so each has a tag of its own; its two messages of that tag keep theirs.
 TEST_F(CreationOrder, HoldsWithinAnIterationOfATaskloop) {
     constexpr int n = 100;
