@@ -166,3 +166,10 @@ function(commtask_add_mpi_test)
     commtask_add_run_test(NAME ${arg_NAME} ${three_under_tsan} TARGET ${arg_NAME} RANKS ${arg_RANKS} SHOW_MORE ${arg_SHOW_MORE} ARGS ${arg_ARGS}
                           LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT} TIMEOUT ${arg_TIMEOUT})
 endfunction()
+
+# commtask_add_refusal(miniapp folder x says …): folder.refuses.x.n2 runs the miniapp with the remaining
+# arguments on two ranks; it must refuse them with a message that matches `says`.
+function(commtask_add_refusal target folder name says)
+    commtask_add_run_test(NAME ${folder}.refuses.${name} TARGET ${target} RANKS 2 ARGS ${ARGN} LABELS ${folder} TIMEOUT 20)
+    set_tests_properties(${folder}.refuses.${name}.n2 PROPERTIES PASS_REGULAR_EXPRESSION "${target}: .*${says}")
+endfunction()

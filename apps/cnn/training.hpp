@@ -33,7 +33,7 @@ private:
     void add_backward();
     void add(miniapp::part when, int urgency, const names& reads, const names& writes, std::function<void()> work);
     void add_exchange(int tag, const std::function<parcel(int)>& with);
-    /// What a kind has in places `first` to below `last`, of each of `n` ranks or bundles.
+    /// Names of a kind at positions `first` to below `last`, of each of `n` ranks or bundles.
     static names all(int kind, int first, int last, int n, names made = {});
 
     MPI_Comm comm_;

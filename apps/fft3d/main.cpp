@@ -89,7 +89,7 @@ public:
         on_.end();
     }
 
-    /// What comes before the runs: of NPB FT the first spectrum.
+    /// Prepares the runs: NPB FT needs the first spectrum.
     void begin(const miniapp::mode& how) {
         make_points();
         if (o_.problem != nullptr) how.make(first_, o_.n_cores)->run(first_.n_stages());

@@ -67,6 +67,10 @@ std::vector<MPI_Comm> spread(miniapp::lane_comms& lanes, const stencil& on) {
     return n == 0 ? std::vector<MPI_Comm>{} : lanes.spread(largest, n, true);
 }
 
+exchange_options exchange_options_of(const options& settings, MPI_Comm comm, int n_cores, std::vector<MPI_Comm> lanes) {
+    return {comm, n_cores, settings.probe_every, settings.bad, settings.has_plan, settings.is_bound, std::move(lanes)};
+}
+
 miniapp::outcome run(const options& settings, MPI_Comm comm) {
     int rank = 0;
     int n_ranks = 1;
@@ -95,13 +99,7 @@ miniapp::outcome run(const options& settings, MPI_Comm comm) {
     on->fill(work, psi_at);
 
     const checker checks{*on, comm, links};
-    const exchange_options exchange_settings{comm,
-                                             n_cores,
-                                             settings.probe_every,
-                                             settings.bad,
-                                             settings.has_plan,
-                                             settings.is_bound,
-                                             std::move(of_messages)};
+    const exchange_options exchange_settings = exchange_options_of(settings, comm, n_cores, std::move(of_messages));
     const int hops = 2 * settings.iterations;
     const bool is_checked = settings.check != check_level::none;
     std::uint64_t expected = 0;

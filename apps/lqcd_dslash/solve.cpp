@@ -58,13 +58,7 @@ miniapp::outcome run_solver(const options& settings, MPI_Comm comm) {
     miniapp::lane_comms lanes{comm, settings.n_lanes};
     std::vector<MPI_Comm> of_messages = spread(lanes, with.of_iterations());
     const int n_cores = lanes.beside_lanes(settings.n_cores);
-    const exchange_options exchange_settings{comm,
-                                             n_cores,
-                                             settings.probe_every,
-                                             settings.bad,
-                                             settings.has_plan,
-                                             settings.is_bound,
-                                             std::move(of_messages)};
+    const exchange_options exchange_settings = exchange_options_of(settings, comm, n_cores, std::move(of_messages));
 
     const link_function links = random_links(geom.lattice);
     const spinor_function b_at = random_spinor(geom.lattice);

@@ -49,9 +49,9 @@ public:
 private:
     /// Fields of the iterations, then those in double precision.
     enum array : int { x, r, p, q, w, s, z, n, v = q, r0 = z, t = n, y = n_fields, c, e, f, g, n_arrays };
-    /// What items are called that are no array: scalars and sums.
+    /// Names of items that are no array: scalars and sums.
     enum name : int { alpha_name = 2 * n_arrays, beta_name, buffer_name, products_name };
-    /// What an item does beside its main work, and the arrays and scalars that it needs there.
+    /// The work of an item beside its main work, and the arrays and scalars that it needs there.
     struct effect {
         std::vector<array> reads, writes;
         std::vector<name> scalars;
